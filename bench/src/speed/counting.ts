@@ -112,7 +112,13 @@ export const beforeRequest: Contest = {
             for (const entry of later.slice(at, at + 2)) fold.add(entry)
             at += 2
             const now = fold.view()
-            const { explanation } = situationOf(now, { now: 1, weigher, model })
+            const { explanation } = situationOf(now, {
+              now: 1,
+              weigher,
+              model,
+              window,
+              settings: { contextWindow: window },
+            })
             return now.messages.length + explanation.size.tokens
           },
         }
@@ -152,3 +158,5 @@ export const beforeRequest: Contest = {
 }
 
 const model = 'claude-opus-4-8'
+/** Holds the longest session. Otherwise its usage would be more than any model accepts, and would not be believed. */
+const window = 100_000_000

@@ -3,7 +3,6 @@
 import type { CacheEditState } from '../cache/cache-watch.ts'
 import {
   type CompactionAhead,
-  cacheLifetimes,
   cacheStateOf,
   type Worth,
   type WorthInput,
@@ -11,13 +10,13 @@ import {
   writePrice,
 } from '../cache/economics.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
-import { contextTokens } from '../message/usage.ts'
 import type { SafeRedact } from '../ports/restore.ts'
 import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/resolve.ts'
 import { type ExplainInput, type Explanation, explain, lastingThreshold } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { createWeigher, viewSize, type Weigher } from './measure.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
+import { createPaceReader } from './pace.ts'
 
 export type SituationInput = ExplainInput & {
   /** Of the view, if there is one already. */
@@ -53,7 +52,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const client = { cacheEdits: false, contextManagement: false, ...input.client }
   const settings = reductionSettings(input.reductions)
   return {
-    ...paceOf(view, cache.lifetime),
+    ...weigher.once(createPaceReader, weigher)(view, cache.lifetime),
     explanation,
     weigher,
     cache,
@@ -139,41 +138,4 @@ export function isInDanger(situation: Situation): boolean {
 /** Whether freeing this much makes a due compaction unnecessary. A compaction costs more than writing any cache again. */
 export function sparesCompaction({ explanation, target }: Situation, freed: number): boolean {
   return explanation.isAboveThreshold && explanation.size.tokens - freed < target
-}
-
-/** The share of cold requests in real sessions. It weighs as much as `typicalAnswers` answers of this session. */
-const typicalColdShare = { short: 0.03, long: 0.007 } as const
-const typicalAnswers = 50
-
-/** Growth is a mean: a median would miss the few large results that make up most of it. */
-function paceOf({ messages }: View, lifetime: number) {
-  const grown = { tokens: 0, steps: 0 }
-  const timed = { answers: 0, short: 0, long: 0 }
-  let size: number | undefined
-  let base: number | undefined
-  let last: number | undefined
-  for (const { role, usage, time } of messages) {
-    if (usage) {
-      const before = size
-      size = contextTokens(usage)
-      base = Math.min(base ?? size, size)
-      // A smaller context is the work of a reduction, not growth.
-      if (before !== undefined && size >= before) {
-        grown.tokens += size - before
-        grown.steps++
-      }
-    }
-    if (role !== 'assistant' || time === undefined) continue
-    const pause = last === undefined ? 0 : time - last
-    if (pause >= cacheLifetimes.short) timed.short++
-    if (pause >= cacheLifetimes.long) timed.long++
-    timed.answers++
-    last = time
-  }
-  const share = (which: 'short' | 'long') =>
-    (timed[which] + typicalColdShare[which] * typicalAnswers) / (timed.answers + typicalAnswers)
-  const growth = grown.tokens / grown.steps
-  const coldShares = { short: share('short'), long: share('long') }
-  const coldShare = lifetime > cacheLifetimes.short ? coldShares.long : coldShares.short
-  return { growth: growth > 0 ? growth : undefined, base, coldShare, coldShares }
 }

@@ -94,10 +94,10 @@ test('a history is imported without computing the view for each answer', async (
     await session.prepare()
     return [session.messages().length, views.size]
   }
-  // One for the first answer, to see whether an earlier one is known.
+  // One for the first answer, to see whether an earlier one is known. Records that show nothing leave the view the same.
   expect([await viewsFor(2), await viewsFor(100)]).toEqual([
-    [4, 3],
-    [200, 3],
+    [4, 2],
+    [200, 2],
   ])
 })
 

@@ -111,7 +111,7 @@ function findAnchor(messages: readonly ViewMessage[], options: SizeOptions) {
     (isAnswer(message) && message.messageId !== undefined && message.messageId === answer.messageId)
   // Tool results may separate the pieces of one answer, but never another answer.
   const other = messages.findLastIndex((message, index) => index < newest && isAnswer(message) && !isPiece(message))
-  const first = messages.findIndex((message, index) => index > other && isPiece(message))
+  const first = other + 1 + messages.slice(other + 1).findIndex(isPiece)
   const since = messages.slice(first)
   // Of two reports for one answer, the larger is the final one; of equal ones the later.
   const usage = since

@@ -1,5 +1,5 @@
-// The live window: the entries since the last compaction that the next request is made of, in their order. Always
-// computed from the whole tree.
+// The live window: the entries since the last compaction that the next request is made of, in their order, computed from the
+// whole tree.
 import { groupBy } from '../../message/maps.ts'
 import { type Head, isPostCompact, isSpoken } from '../format/entry.ts'
 import { nothingUndone, type Standing } from './changes.ts'
@@ -36,21 +36,29 @@ export function addHeadToTree({ heads, table, boundaries }: HeadTree, head: Head
   return row
 }
 
-/** The rows of the live window, oldest first: boundary, summary, kept messages, what followed. */
+export type LiveOrder = {
+  /** The rows of the live window, oldest first: boundary, summary, kept messages, what followed. */
+  readonly order: readonly number[]
+  readonly graph: Graph
+  /** The row of the newest message, unless kept messages come after it. */
+  readonly leaf: number | undefined
+}
+
 export function liveOrder(
   tree: HeadTree,
   isLeaf: (row: number) => boolean,
   standing: Standing = nothingUndone,
-): { readonly order: readonly number[]; readonly graph: Graph } {
+): LiveOrder {
   const { table, boundaries } = tree
   resolvePending(table)
   const graph = buildGraph(table, boundaries, standing)
   const newest = newestLeaf(table, isLeaf)
-  if (newest < 0) return { order: [], graph }
+  if (newest < 0) return { order: [], graph, leaf: undefined }
   // Nothing follows this compaction yet, but its kept messages come after its summary.
   const leaf = graph.keptTails.get(newest) ?? newest
   const isEnd = (row: number) => typeAt(table, row) === 'boundary' && !standing.out.has(row)
-  return { order: withSiblings(tree, walkUp(graph, leaf, isEnd)), graph }
+  const order = withSiblings(tree, walkUp(graph, leaf, isEnd))
+  return { order, graph, leaf: leaf === newest ? leaf : undefined }
 }
 
 export type LiveWindow = {

@@ -1,6 +1,7 @@
 // The fold: entries and edits become the view, which is what the next request would carry, with the source of every
-// message. It always folds the whole transcript, so the same transcript gives the same bytes; it changes no entry. It also
-// finds the answers whose prefix has changed since: their usage may not give the size, nor their thinking fit.
+// message. The same transcript gives the same bytes, and no entry is changed. Entries that only continue the conversation
+// extend the view; after anything else the whole transcript is folded again. The fold also finds the answers whose prefix has
+// changed since: their usage may not give the size, nor their thinking fit.
 
 import type { ViewMessage } from '../../message/message.ts'
 import { readCompaction } from '../format/compaction-records.ts'
@@ -8,10 +9,11 @@ import type { Edit } from '../format/edits.ts'
 import { type Entry, readHead } from '../format/entry.ts'
 import { type Change, changeAt, isCompactionUndone, type Standing, standingOf } from '../tree/changes.ts'
 import { type Graph, isVisibleAt, rowOf } from '../tree/graph.ts'
-import { addHeadToTree, createHeadTree, type HeadTree, liveOrder } from '../tree/live.ts'
+import { addHeadToTree, createHeadTree, liveOrder } from '../tree/live.ts'
 import { type EditAt, type Effects, effectsOf, type LiveRows, type Targets, targetsOf } from './effects.ts'
-import { type Merged, mergePieces, type Source, type ViewPiece } from './merge.ts'
-import { type Row, viewPieces } from './pieces.ts'
+import { beforeLastRound, type Merged, mergePieces, type Source, type ViewPiece } from './merge.ts'
+import { entryPiece, type Row, viewPieces } from './pieces.ts'
+import { continuedWindow, noIdsSeen, type SeenIds, type Transcript, type WindowEnd, windowEnd } from './window-end.ts'
 
 /** Immutable. A message that did not change is the same object in every view. */
 export type View = {
@@ -40,7 +42,7 @@ export type Reduction = {
 }
 
 export type Fold = {
-  /** Cheap: the view is computed on the next call of `view`. */
+  /** Cheap: the view is computed, or extended, on the next call of `view`. */
   readonly add: (entry: Entry) => void
   readonly view: () => View
   readonly entry: (uuid: string) => Entry | undefined
@@ -54,21 +56,18 @@ export function foldEntries(entries: Iterable<Entry>): View {
 
 export function createFold(): Fold {
   const transcript: Transcript = { rows: [], tree: createHeadTree(), changes: [] }
-  let current: View | undefined
+  const seen = noIdsSeen()
+  let current: Folded | undefined
   return {
-    add: (entry) => {
-      addEntry(transcript, entry)
-      current = undefined
-    },
+    add: (entry) => addEntry(transcript, entry),
     view: () => {
-      current ??= viewOf(transcript)
-      return current
+      if (current?.rows !== transcript.rows.length)
+        current = (current && extended(current, transcript, seen)) ?? folded(transcript)
+      return current.view
     },
     entry: (uuid) => transcript.rows[rowOf(transcript.tree.table, uuid)]?.entry,
   }
 }
-
-type Transcript = { readonly rows: Row[]; readonly tree: HeadTree; readonly changes: Change[] }
 
 function addEntry({ rows, tree, changes }: Transcript, entry: Entry): void {
   const head = readHead(entry)
@@ -78,11 +77,22 @@ function addEntry({ rows, tree, changes }: Transcript, entry: Entry): void {
   if (change) changes.push(change)
 }
 
-function viewOf(transcript: Transcript): View {
+/** A view, and what it takes to extend it. */
+type Folded = {
+  readonly view: View
+  /** How many rows of the transcript it is made of. */
+  readonly rows: number
+  readonly end: WindowEnd | undefined
+  readonly effects: Effects
+  readonly changed: Changed
+  readonly merged: Merged[]
+}
+
+function folded(transcript: Transcript): Folded {
   const { rows, tree, changes } = transcript
   const standing = standingOf(changes, (uuid) => rowOf(tree.table, uuid))
   const isLeaf = (row: number) => isVisibleAt(tree.table, row) || standing.rewinds.has(row)
-  const { order, graph } = liveOrder(tree, isLeaf, standing)
+  const { order, graph, leaf } = liveOrder(tree, isLeaf, standing)
   const live = liveRows(transcript, order)
   const edits = editsInForce(changes, standing)
   const targets = targetsOf(changes, live)
@@ -90,31 +100,58 @@ function viewOf(transcript: Transcript): View {
   const undone = tree.boundaries.filter(({ row }) => standing.out.has(row))
   const pieces = viewPieces(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
+  const changed: Changed = { changes, standing, live, kept: graph.kept, targets }
   const { out } = standing
   const isHeldBack =
     undone.length > 0 && isCompactionUndone(changes, { out, recordAt: (row) => rows[row]?.entry.record })
-  return {
+  const inForce = changes.filter(({ row }) => !out.has(row))
+  const view: View = {
     messages: merged.map(({ message }) => message),
     sources: merged.map(({ source }) => source),
     edits: edits.map(({ uuid, edit }) => ({ uuid, edit })),
     pins: pinsOf(edits, effects),
-    ...answersOnOtherPrefix(merged, { changes, standing, live, kept: graph.kept, targets }),
-    reduced: reducedBy(
-      changes.filter(({ row }) => !standing.out.has(row)),
-      live,
-      pieces,
-    ),
+    ...answersOnOtherPrefix(merged, changed),
+    reduced: reducedBy(inForce, live, pieces),
     ...(isHeldBack ? { isCompactionUndone: true } : {}),
   }
+  const end = windowEnd(transcript, { order, graph, leaf })
+  return { view, rows: rows.length, end, effects, changed, merged }
 }
 
-function liveRows({ rows, tree }: Transcript, order: readonly number[]): LiveRows {
+/** The view with the entries that were added since, if they leave everything before them as it was. */
+function extended(before: Folded, transcript: Transcript, seen: SeenIds): Folded | undefined {
+  const { effects, changed, merged, view } = before
+  const { rows, tree } = transcript
+  const continued = before.end && continuedWindow(transcript, before.end, { first: before.rows, seen })
+  if (!continued) return undefined
+  const now = { ...before, rows: rows.length, end: continued.end }
+  const visible = continued.added.filter((row) => isVisibleAt(tree.table, row))
+  const pieces = visible.flatMap((row) => entryPiece(rows[row] as Row, row, effects) ?? [])
+  changed.live.append(continued.added)
+  if (pieces.length === 0) return now
+  const from = beforeLastRound(merged)
+  const last = merged.splice(from).flatMap((one) => one.from)
+  const added = mergePieces([...last, ...pieces])
+  merged.push(...added)
+  const messages = view.messages.toSpliced(from, 2, ...added.map(({ message }) => message))
+  const sources = view.sources.toSpliced(from, 2, ...added.map(({ source }) => source))
+  return { ...now, view: { ...view, messages, sources, ...answersOnOtherPrefix(merged, changed) } }
+}
+
+type GrowingRows = LiveRows & { readonly append: (rows: readonly number[]) => void }
+
+function liveRows({ rows, tree }: Transcript, first: readonly number[]): GrowingRows {
   const { table } = tree
-  const places = new Int32Array(rows.length)
-  for (const [place, row] of order.entries()) places[row] = place + 1
+  const order: number[] = []
+  const places: number[] = new Array(rows.length).fill(0)
+  const append = (added: readonly number[]) => {
+    for (const row of added) places[row] = order.push(row)
+  }
+  append(first)
   return {
     rows,
     order,
+    append,
     placeOf: (row) => (places[row] ?? 0) - 1,
     rowOf: (uuid) => rowOf(table, uuid),
     isVisible: (row) => isVisibleAt(table, row),
@@ -153,7 +190,7 @@ function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly 
 type Changed = {
   readonly changes: readonly Change[]
   readonly standing: Standing
-  readonly live: LiveRows
+  readonly live: GrowingRows
   readonly kept: Graph['kept']
   readonly targets: Targets
 }

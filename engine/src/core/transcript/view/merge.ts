@@ -28,7 +28,7 @@ export type ViewPiece = {
 
 export type Merged = { readonly from: readonly ViewPiece[]; readonly message: ViewMessage; readonly source: Source }
 
-export function mergePieces(pieces: readonly ViewPiece[]): readonly Merged[] {
+export function mergePieces(pieces: readonly ViewPiece[]): Merged[] {
   // An answer, and the user's side after it.
   const newRound = (id: string | undefined) => ({
     id,
@@ -58,6 +58,12 @@ export function mergePieces(pieces: readonly ViewPiece[]): readonly Merged[] {
     if (brought.length > 0) merged.push(mergedOf(brought))
   }
   return merged
+}
+
+/** How many of these are before the last round, which the next piece may join. */
+export function beforeLastRound(merged: readonly Merged[]): number {
+  const isLastAnswered = merged.at(-1)?.message.role === 'user' && merged.length > 1
+  return Math.max(0, merged.length - (isLastAnswered ? 2 : 1))
 }
 
 /** Merges the messages of entries, in the order of the view. */

@@ -45,7 +45,7 @@ function uuidsAt(rows: readonly number[], all: readonly Row[]): readonly string[
   return rows.flatMap((row) => all[row]?.head.uuid ?? [])
 }
 
-function entryPiece(known: Row, row: number, effects: Effects): ViewPiece | undefined {
+export function entryPiece(known: Row, row: number, effects: Effects): ViewPiece | undefined {
   if (known.message === undefined) known.message = messageOf(known.entry.record) ?? null
   if (!known.message) return undefined
   const { uuid = '' } = known.message
