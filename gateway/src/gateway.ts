@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
-import { StoreError } from 'everlong'
+import { type EngineEvent, StoreError } from 'everlong'
 import type { Books, Row } from './books/book.ts'
 import { createMetrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
@@ -60,9 +60,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   const waitMs = config.store ? config.store.leaseMs * 2 : 10_000
   const managed = createManaged({
     ...{ storeOf: stores.managedStoreOf, max: 200, isShared: stores.isShared, waitMs },
-    onEvent: (tenant, { type, sessionId }) => {
-      if (type === 'compaction-finished') log('info', 'compacted', { tenant, session: sessionId })
-    },
+    onEvent: (tenant, event) => logCompaction(log, tenant, event),
   })
   const hold = createHold({
     ...{ storeOf: stores.storeOf, owner: `everlong gateway ${process.pid}` },
@@ -119,6 +117,14 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
       return closing
     },
   }
+}
+
+function logCompaction(log: Log, tenant: string, event: EngineEvent): void {
+  const { type, sessionId: session } = event
+  if (type === 'compaction-finished') log('info', 'compacted', { tenant, session })
+  // Says with sizes what leaves no room. Other reasons may quote an upstream.
+  if (type === 'compaction-failed' && event.reason === 'no-progress')
+    log('warn', 'not-compacted', { tenant, session, why: event.why })
 }
 
 function definedPorts({ storeOf, managedStoreOf, health }: GatewayPorts): Partial<Stores> {

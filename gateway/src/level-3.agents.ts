@@ -9,8 +9,8 @@ import { type Headless, headless, lastSaid, rule, run, said } from '../../plugin
 import { checkConfig } from './config/load.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
-/** The system prompt and tools of Claude Code alone take about 25,000. */
-const window = 100_000
+/** The system prompt and tools of Claude Code alone take about 26,000. */
+const window = 60_000
 const windows = { 'claude-sonnet-4-5': window, 'gpt-x': window }
 const filler = 'The report says that the total is in cents. '
 /** About 12,000 tokens each, together more than the window. */

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { type Script, type ScriptRequest, summarizer, text, toolUse } from '@everlong/simulator'
+import { countTokens } from 'everlong'
 import { blocksOf, isToolResult, textOf } from 'everlong/internal'
 import { afterEach, expect, test } from 'vitest'
 import type { Report } from '../books/report.ts'
@@ -235,4 +236,53 @@ test('a summary has what the user said next to notes of the client, and no path 
   expect(last).toContain('This conversation continues from an earlier one')
   expect(last).toContain(rule)
   expect(last).not.toContain(folder)
+})
+
+/** Of 60,000, so that half of the window is left. */
+const system = 'You are a careful engineer of reports. '.repeat(3_800)
+
+/** Says something long in each turn. Returns what the upstream was asked for last. `lines` gets the log. */
+async function reports(large: number, lines: string[]) {
+  const requests: ScriptRequest[] = []
+  const summary = summarizer()
+  const script: Script = (request, context) => {
+    requests.push(request)
+    const isSummary = textOf(request.messages.at(-1)?.content).includes('Somebody who has never seen')
+    return isSummary ? summary(request, context) : text('Noted.')
+  }
+  const simulator = { windows: { [model]: large } }
+  const { url } = await started({ script, simulator, ports: { write: (line) => lines.push(line) } })
+  const client = new Anthropic({
+    apiKey: 'any',
+    baseURL: url,
+    maxRetries: 0,
+    defaultHeaders: { 'x-everlong-session': 'work' },
+  })
+  const messages: Anthropic.MessageParam[] = []
+  for (let at = 0; at < 8; at++) {
+    const report = Array.from({ length: 900 }, (_, line) => `${at}.${line} as expected here`).join('\n')
+    messages.push({ role: 'user', content: `${at === 0 ? rule : ''} Report ${at}: ${report}` })
+    const { content } = await client.messages.create({ model, max_tokens: 1_000, system, messages })
+    messages.push({ role: 'assistant', content })
+  }
+  return JSON.stringify(requests.at(-1)?.messages)
+}
+
+test('a system prompt that fills half of the window leaves the other half to the conversation', async () => {
+  const large = 60_000
+  const tokens = countTokens([{ role: 'user', content: system }])
+  expect([tokens > 0.4 * large, tokens < 0.6 * large]).toEqual([true, true])
+  const lines: string[] = []
+  expect(await reports(large, lines)).toContain(rule)
+  expect(lines.filter((line) => line.includes('not-compacted'))).toEqual([])
+})
+
+test('one that leaves no room is told in the log, with its size and without a word of it', async () => {
+  const lines: string[] = []
+  await expect(reports(38_000, lines)).rejects.toMatchObject({ status: 400 })
+  const told = lines.filter((line) => line.includes('not-compacted'))
+  expect(told.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', why: expect.stringMatching(/system prompt and the tools have about [\d,]+ tokens/) },
+  ])
+  expect(told.join('')).not.toMatch(/careful|as expected/)
 })

@@ -128,7 +128,8 @@ type Limits = {
 
 /**
  * How many tokens the new context may have, in our estimate: fewer than before, within the budget that was asked for, by hand
- * a tenth below the size now, and after an automatic compaction below the target, with the margin of all estimates.
+ * a tenth below the size now, and after an automatic compaction below the target, with the margin of all estimates. System prompt
+ * and tools need no margin once the provider has counted them.
  */
 function limitOf(
   { trigger, threshold, overhead = 0, budget = Number.POSITIVE_INFINITY }: CompactionJob,
@@ -137,7 +138,8 @@ function limitOf(
   const max = Math.min(before - 1, budget)
   if (trigger === 'manual') return Math.min(max, scale.toEstimated(size * (1 - minFreed)) - overhead)
   if (threshold <= 0) return max
-  return Math.min(max, Math.min(Math.floor(withoutMargin(target)), scale.toEstimated(target)) - overhead - 1)
+  const withMargin = Math.floor(withoutMargin(target - scale.toReported(overhead)))
+  return Math.min(max, Math.min(withMargin, scale.toEstimated(target) - overhead) - 1)
 }
 
 type Choosing = {

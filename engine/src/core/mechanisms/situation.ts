@@ -35,6 +35,8 @@ export type SituationInput = ExplainInput & {
   readonly sharesCache?: boolean
   /** A compaction has to get below this share of the threshold. Default: 0.6. */
   readonly targetShare?: number
+  /** Tokens of the system prompt and the tools, which no compaction reduces. Default: none. */
+  readonly overhead?: number
   /** The conversation's, so that nothing is weighed twice. */
   readonly weigher?: Weigher
   /** The host's, for what stubs quote. */
@@ -58,7 +60,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     cache,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
     sharesCache: input.sharesCache ?? true,
-    target: Math.floor(lastingThreshold(explanation) * (input.targetShare ?? defaultSettings.target)),
+    target: targetOf(lastingThreshold(explanation), input),
     now: input.now,
     model: facts,
     client,
@@ -70,6 +72,15 @@ export function situationOf(view: View, input: SituationInput): Situation {
     cacheEdits: input.cacheEdits,
     redact: input.redact,
   }
+}
+
+/** Of the room beside the system prompt and the tools, which no compaction reduces: a compaction may leave this much. */
+const minRoomShare = 0.5
+
+function targetOf(threshold: number, { targetShare = defaultSettings.target, overhead = 0 }: SituationInput): number {
+  const room = threshold - overhead
+  const minTarget = room > 0 ? overhead + room * Math.min(minRoomShare, targetShare) : 0
+  return Math.floor(Math.max(threshold * targetShare, minTarget))
 }
 
 function explained(view: View, input: SituationInput): Explanation {

@@ -228,6 +228,7 @@ export class Gauge {
       cacheEdits: tracker.now().cacheEdits,
       redact: ports.redact,
       targetShare: settings.target,
+      overhead: this.overhead(model),
       compactionComes: !settings.collapse && settings.compaction !== 'reactive' && !tracker.now().breaker.isOpen,
       sharesCache: summary.shareCache && promptCache && (summary.model ?? model) === model,
       reductions: { ...reductions, recall, reproducible: [...reductions.reproducible, ...reproducible] },

@@ -455,6 +455,21 @@ describe('a session that is cleared', () => {
     await session.undo()
     expect(shapeOf(session.messages())).toBe('u a u')
   })
+
+  test('has the size of what is added, with the system prompt, also before an answer reports it', async () => {
+    const fresh = createTestWorld()
+    const cleared = createTestWorld()
+    cleared.session.add({ role: 'user', content: 'Paint the door. '.repeat(2_000) })
+    cleared.session.record(answerOf('Done.'))
+    await cleared.session.clear()
+    const sizes = [fresh, cleared].map(({ session }) => {
+      session.configure({ system: 'Be careful. '.repeat(500) })
+      session.add({ role: 'user', content: 'Open the gate. '.repeat(1_000) })
+      return session.explain().size.tokens
+    })
+    expect(sizes[1]).toBe(sizes[0])
+    expect(sizes[1]).toBeGreaterThan(4_000)
+  })
 })
 
 describe('a summary that a host adds', () => {

@@ -58,19 +58,19 @@ function startAt({ sources }: View, at = -1) {
 
 /** The share of the target, or of the size if that is smaller, that may be kept verbatim after an overflow. */
 const keptInRecovery = 0.25
-/** The same share for the setting `keep`; the rest is for the summary. */
+/** The same share for the setting `keep`, and of the room beside the system prompt and the tools; the rest is for the summary. */
 const maxKept = 0.5
 
 /** The first of the newest messages that are kept. A person who compacts says what to keep. */
 function firstKept(context: MechanismContext, keep: Keep): number | undefined {
-  const { target, size, trigger, reason } = context
+  const { target, size, trigger, reason, overhead = 0 } = context
   const max = Math.min(target, size)
-  if (reason === 'overflow') return newestMessages(context, max * keptInRecovery)
+  const roomBesides = Math.max(0, max - overhead) * maxKept
+  if (reason === 'overflow') return newestMessages(context, Math.min(max * keptInRecovery, roomBesides))
   if (keep === undefined || keep === 0 || trigger !== 'auto') return undefined
-  const room = max * maxKept
   return typeof keep === 'number'
-    ? newestMessages(context, room, keep)
-    : newestMessages(context, Math.min(keep.tokens, room))
+    ? newestMessages(context, roomBesides, keep)
+    : newestMessages(context, Math.min(keep.tokens, roomBesides))
 }
 
 /** As many of the newest messages as fit into `room` tokens; none if even the newest round is too large. */

@@ -3,6 +3,7 @@
 // extend the view; after anything else the whole transcript is folded again. The fold also finds the answers whose prefix has
 // changed since: their usage may not give the size, nor their thinking fit.
 
+import { objectAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { readCompaction } from '../format/compaction-records.ts'
 import type { Edit } from '../format/edits.ts'
@@ -176,6 +177,8 @@ function pinsOf(edits: readonly EditAt[], { pinned }: Effects): readonly string[
 function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly ViewPiece[]): Reduction | undefined {
   for (const { row, edit } of inForce.toReversed()) {
     const known = live.rows[row]
+    // Begins an empty context: nothing of an earlier size is left.
+    if (!edit && objectAt(known?.entry.record, 'everlong')?.isCleared === true) return undefined
     const before = edit ? edit.size : known?.head.boundary?.preTokens
     if (before === undefined) continue
     if (!edit && live.placeOf(row) < 0 && live.placeOf(row + 1) < 0) continue
