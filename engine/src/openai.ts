@@ -30,6 +30,8 @@ export type OpenAICall = {
   readonly instructions?: string | null
   readonly tools?: readonly object[]
   readonly maxTokens?: number
+  /** What the API reported for the answer before, if that was streamed. Without it, the size of the history is estimated. */
+  readonly usage?: object
   readonly signal?: AbortSignal
 }
 
@@ -105,7 +107,7 @@ function managed<Base extends object, Foreign>(
     const { sessionId: id, model, signal } = call
     const history = await historyOf({ host: call, id, messages, client: () => client, model })
     const among = messages.filter(converter.isSystem).map((message) => textOf(converter.read(message).content))
-    const options = { base: baseOf(call, among), signal }
+    const options = { base: baseOf(call, among), signal, usage: usageOf(call) }
     const answer = await history.run(messages, options, ({ messages: sent, maxTokens }) =>
       send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
     )

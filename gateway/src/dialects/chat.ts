@@ -11,9 +11,14 @@ export const chat: Dialect = {
   readRequest,
   readAnswer,
   readUsage: (events) => {
-    const reported = events.map((event) => objectAt(event, 'usage')).findLast((usage) => usage !== undefined)
+    const reported = reportedIn(events)
     return reported && chatUsage(reported)
   },
+}
+
+/** Of a stream, only the last event has it, and only if the client asked for it. */
+function reportedIn(events: readonly unknown[]): JsonObject | undefined {
+  return events.map((event) => objectAt(event, 'usage')).findLast((usage) => usage !== undefined)
 }
 
 function readRequest(body: JsonObject): Asked | undefined {
@@ -35,5 +40,6 @@ function readAnswer(events: readonly unknown[]): Answered | undefined {
   for (const event of events) accumulator.add(event)
   if (!accumulator.isComplete()) return undefined
   const { id, model, content, stopReason, usage, extra = {} } = accumulator.answer()
-  return { id, model, content, stopReason, usage, raw: extra }
+  const reported = reportedIn(events)
+  return { id, model, content, stopReason, usage, raw: { ...extra, ...(reported ? { usage: reported } : {}) } }
 }

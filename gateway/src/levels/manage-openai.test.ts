@@ -1,9 +1,11 @@
 // Level 3 for chat completions and the Responses API, with the official client: a loop that would have died of its history.
+import { join } from 'node:path'
 import { type Script, type ScriptRequest, summarizer, text, toolUse } from '@everlong/simulator'
-import { blocksOf, isToolResult, textOf } from 'everlong/internal'
+import { blocksOf, isToolResult, type JsonObject, objectAt, textOf } from 'everlong/internal'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import type { Report } from '../books/report.ts'
+import { sessionsIn } from '../testing/setup.ts'
 import { raw, started, upstream } from '../testing/started.ts'
 
 const model = 'gpt-5'
@@ -118,6 +120,56 @@ describe.each([
     expect(organizations.filter((one) => one === 'first')).toHaveLength(2)
     expect(organizations.filter((one) => one === 'later').length).toBeGreaterThan(2 * (turns - 1))
   })
+})
+
+test.each([
+  ['chat completions', chat],
+  ['the Responses API, streamed', responses],
+] as const)(
+  'the engine gets the usage that the API reported, so that its sizes are no estimates: %s',
+  async (_, loop) => {
+    const { url, folder, gateway, sessions } = await started({ script: works([]), config: { level: 'manage' } })
+    const turn = loop(url)
+    for (let at = 0; at < 3; at++) await turn(at)
+    const passed = usagesIn((await sessions()).get('work'))
+    await gateway.close()
+    const known = usagesIn((await sessionsIn(join(folder, 'managed', 'default'))).get('work'))
+    expect(passed).toHaveLength(6)
+    expect(passed.every((usage) => Number(usage?.input_tokens) > 0)).toBe(true)
+    // The last answer is not in the history of a request yet.
+    expect(known).toMatchObject(passed.slice(0, -1) as never)
+  },
+)
+
+const usagesIn = (records: readonly JsonObject[] = []) =>
+  records.flatMap((record) => {
+    const message = objectAt(record, 'message')
+    return message?.role === 'assistant' ? [objectAt(message, 'usage')] : []
+  })
+
+test('a client that broke off an answer, or whose request was refused, does not keep the next one waiting', async () => {
+  let at = 0
+  const { url } = await upstream(() => {
+    at++
+    if (at === 1)
+      return { status: 500, headers: ['content-type', 'application/json'], body: '{"error":{"message":"x"}}' }
+    return {
+      headers: ['content-type', 'text/event-stream'],
+      body: at === 2 ? 'data: {"id":"broken' : 'data: [DONE]\n\n',
+    }
+  })
+  const gateway = await started({ config: { level: 'manage', upstreams: { simulator: { url } } } })
+  const body = JSON.stringify({
+    model,
+    stream: true,
+    messages: [{ role: 'user', content: 'x' }],
+    prompt_cache_key: 'work',
+  })
+  const headers = ['host', 'x', 'authorization', 'Bearer k']
+  const statuses: number[] = []
+  for (let turn = 0; turn < 3; turn++)
+    statuses.push((await raw(`${gateway.url}/v1/chat/completions`, { headers, body })).status)
+  expect(statuses).toEqual([500, 200, 200])
 })
 
 test.each([

@@ -1,6 +1,6 @@
 // Level 3 for chat completions and the Responses API: the engine's own adapter reduces the history, asks for summaries over the
 // request that is being handled, and sends a smaller one if the upstream says that a prompt is too long.
-import { arrayAt, isObject, type JsonObject, stringAt } from 'everlong/internal'
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { everlong, type OpenAISdkOptions, openai } from 'everlong/openai'
 import { eventsOf } from '../dialects/events.ts'
 import type { ManagedSdk, Sending, Way } from './managed-sdk.ts'
@@ -12,6 +12,8 @@ const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 
 export function openAiSdk(api: OpenAiApi, options: Omit<OpenAISdkOptions, 'model'>): ManagedSdk {
   let newest: Way | undefined
+  /** Of the newest answer. Known when its stream has ended, which the next request waits for. */
+  let reported: Promise<object | undefined> | undefined
   const create = async (body: object) => {
     if (!newest) throw new Error('There is no request to ask over.')
     const response = await newest.next({ body: JSON.stringify(body) })
@@ -27,16 +29,25 @@ export function openAiSdk(api: OpenAiApi, options: Omit<OpenAISdkOptions, 'model
     close,
     run: async (sending) => {
       newest = sending.wire
+      const usage = await reported
+      reported = undefined
       try {
-        return await run(arrayAt(sending.body, listFields[api]) as never, callOf(sending), (sent) =>
+        const call = { ...callOf(sending), ...(usage ? { usage } : {}) }
+        const response = await run(arrayAt(sending.body, listFields[api]) as never, call, (sent) =>
           send(sending, { [listFields[api]]: sent.messages, ...limitOf(sending.body, sent.maxTokens) }),
         )
+        reported = usageOf(response, sending.wire)
+        return response
       } catch (error) {
         if (error instanceof Refused) return error.response
         throw error
       }
     },
   }
+}
+
+async function usageOf(response: Response, { context }: Way): Promise<object | undefined> {
+  return objectAt(await context.parse(response), 'usage')
 }
 
 /** The upstream's refusal, as the adapter reads those of the official client. */

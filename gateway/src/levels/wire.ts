@@ -90,7 +90,7 @@ export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptio
       const read = kept.bytes()
       const answered =
         read && status < 300 ? dialect.readAnswer(eventsOf(read, message?.headers['content-type'])) : undefined
-      told.resolve({ usage: answered?.raw.usage ?? {} })
+      told.resolve({ usage: answered?.raw.usage })
       const type = isWhole ? 'answered' : 'aborted'
       return { type, status, headers: message?.headers ?? {}, bytes: read, isWhole, firstByteMs }
     },
