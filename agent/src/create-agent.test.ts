@@ -261,6 +261,23 @@ test('a session that another agent writes is refused, with who writes it and how
   expect(await said(copy)).toEqual(await said(set))
 })
 
+test('a session whose agent may have crashed in another container is refused with when it is free', async () => {
+  const set = await stage({ script: () => text('Yes.') })
+  await set.agent.submit({ text: 'Are you there?' })
+  const { path = '', id } = set.agent.session()
+  await set.agent.close()
+  const [acquiredAt, expiresAt] = [-1_000, 29_000].map((ms) => new Date(Date.now() + ms).toISOString())
+  const lock = { owner: 'everlong agent', pid: 12, host: 'container-1', token: 'one', acquiredAt, expiresAt }
+  writeFileSync(`${path}.lock`, JSON.stringify(lock))
+  await expect(set.again({ session: { type: 'open', path } })).rejects.toThrow(
+    new RegExp(
+      `^The session ${id} is in use by everlong agent \\(process 12 on container-1, since [^)]*\\)\\. ` +
+        'If that process has ended, the session is free in 4\\d s: try again then\\. ' +
+        'Otherwise quit it, or add --fork to work in a copy\\.$',
+    ),
+  )
+})
+
 test('the tools are closed if the agent cannot start', async () => {
   let closed = 0
   const close = async () => {

@@ -118,7 +118,11 @@ function heldText(path: string, holder: unknown): string {
   const where = host === hostname() ? '' : ` on ${host}`
   const since = dateTime(stringAt(holder, 'since'), undefined)
   const who = `${owner} (process ${numberAt(holder, 'pid')}${where}, since ${since})`
-  return `The session ${basename(path, '.jsonl')} is in use by ${who}. Quit that one, or add --fork to work in a copy.`
+  const inUse = `The session ${basename(path, '.jsonl')} is in use by ${who}.`
+  const freeInMs = numberAt(holder, 'freeInMs')
+  if (freeInMs === undefined) return `${inUse} Quit that one, or add --fork to work in a copy.`
+  const seconds = Math.ceil(freeInMs / 1_000)
+  return `${inUse} If that process has ended, the session is free in ${seconds} s: try again then. Otherwise quit it, or add --fork to work in a copy.`
 }
 
 function sessionOptions({ folder, home, settings, isHeadless, state }: SessionSetup): SessionOptions {

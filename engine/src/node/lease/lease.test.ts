@@ -14,9 +14,13 @@ function world(folder: string) {
   const session = join(folder, 'session.jsonl')
   const dead = new Set<number>()
   let ids = 0
-  const state = { now: start }
+  const state = { now: start, isElsewhere: false }
   const acquire = (pid: number, disk: Disk = nodeDisk): LeaseResult => {
-    const processes: typeof nodeProcesses = { self: () => ({ pid, host: 'box' }), isDead: (mark) => dead.has(mark.pid) }
+    const processes: typeof nodeProcesses = {
+      self: () => ({ pid, host: 'box' }),
+      isHere: () => !state.isElsewhere,
+      isDead: (mark) => dead.has(mark.pid),
+    }
     const ports = { now: () => state.now, newId: () => `token-${++ids}`, disk, processes, every: () => () => undefined }
     return acquireLease(session, { owner: `writer ${pid}`, ports, durationMs: 30_000, graceMs: 10_000 })
   }
@@ -65,6 +69,17 @@ describe('a lease', () => {
       { type: 'held', by: by(7) },
     ])
     expect(readdirSync(folder)).toEqual(['session.jsonl.lock'])
+  })
+
+  test('tells one on another machine, which sees no crash, when it is free', () => {
+    const { acquire, mustAcquire, state } = world(folder)
+    mustAcquire(7)
+    state.isElsewhere = true
+    expect(acquire(8)).toEqual({ type: 'held', by: { ...by(7), freeInMs: 40_000 } })
+    state.now = start + 39_999
+    expect(acquire(8)).toEqual({ type: 'held', by: { ...by(7), freeInMs: 1 } })
+    state.now = start + 40_000
+    expect(acquire(8).type).toBe('acquired')
   })
 
   test('leaves nothing behind when it is released, and is free again', () => {

@@ -43,6 +43,11 @@ export type Holder = {
   readonly pid: number
   readonly host: string
   readonly since: string
+  /**
+   * If it is on another machine or in another container, and may have crashed: after this time the session is free, unless the
+   * holder renews its lease. A crash on this machine is noticed at once.
+   */
+  readonly freeInMs?: number
 }
 
 export type LeaseResult =
@@ -80,7 +85,7 @@ export function acquireLease(session: string, options: LeaseOptions): LeaseResul
   const taking = takeLock(terms.place, mine, (holder) => holder === undefined || isStale(terms, holder))
   if (taking.type === 'not-taken') {
     if (taking.by === undefined) throw new Error('A free lock was not taken.')
-    return { type: 'held', by: holderOf(taking.by) }
+    return { type: 'held', by: holderOf(taking.by, terms) }
   }
   // Only a process that died leaves files next to a lock. Looking for them reads the whole folder, which may hold
   // thousands of sessions. If it fails, the next holder that takes over from a dead one will sweep.
@@ -130,8 +135,10 @@ function isStale(terms: Terms, holder: LockRecord): boolean {
   return terms.processes.isDead(holder) || terms.now() >= Date.parse(holder.expiresAt) + terms.graceMs
 }
 
-function holderOf(lock: LockRecord): Holder {
-  return { owner: lock.owner, pid: lock.pid, host: lock.host, since: lock.acquiredAt }
+function holderOf(lock: LockRecord, { processes, now, graceMs }: Terms): Holder {
+  const { owner, pid, host, acquiredAt: since, expiresAt } = lock
+  const freeInMs = Math.max(0, Date.parse(expiresAt) + graceMs - now())
+  return { owner, pid, host, since, ...(processes.isHere(lock) ? {} : { freeInMs }) }
 }
 
 function heldLease(terms: Terms, first: LockRecord): Lease {
@@ -158,7 +165,7 @@ function heldLease(terms: Terms, first: LockRecord): Lease {
 /** The current lock: unchanged, renewed or retaken; or the news that it is lost. */
 function confirmed(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
   const holder = readLock(terms.place)
-  if (holder?.token !== mine.token) return lostTo(holder)
+  if (holder?.token !== mine.token) return lostTo(holder, terms)
   const left = Date.parse(mine.expiresAt) - terms.now()
   if (left > terms.durationMs / 2) return mine
   return left > 0 ? renewed(terms, mine) : retaken(terms, mine)
@@ -181,9 +188,9 @@ function renewed(terms: Terms, mine: LockRecord): LockRecord {
 function retaken(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
   const next = { ...newRecord(terms), acquiredAt: mine.acquiredAt }
   const taking = takeLock(terms.place, next, (holder) => holder?.token === mine.token)
-  return taking.type === 'taken' ? next : lostTo(taking.by)
+  return taking.type === 'taken' ? next : lostTo(taking.by, terms)
 }
 
-function lostTo(holder: LockRecord | undefined): LeaseLost {
-  return holder === undefined ? { type: 'lease-lost' } : { type: 'lease-lost', by: holderOf(holder) }
+function lostTo(holder: LockRecord | undefined, terms: Terms): LeaseLost {
+  return holder === undefined ? { type: 'lease-lost' } : { type: 'lease-lost', by: holderOf(holder, terms) }
 }

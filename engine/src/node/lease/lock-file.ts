@@ -167,7 +167,7 @@ export type ProcessMark = {
   readonly started?: string
 }
 
-export const nodeProcesses = { self, isDead }
+export const nodeProcesses = { self, isHere, isDead }
 
 function self(): ProcessMark {
   const machine = machineName()
@@ -175,9 +175,14 @@ function self(): ProcessMark {
   return { pid: process.pid, host: hostname(), ...defined({ machine, started }) }
 }
 
+/** Whether the process is where we can see it: on this machine, and not in another container. */
+function isHere(mark: ProcessMark): boolean {
+  return mark.host === hostname() && mark.machine === machineName()
+}
+
 /** True only if the process can never run again: if in doubt, it is alive. */
 function isDead(mark: ProcessMark): boolean {
-  if (mark.host !== hostname() || mark.machine !== machineName()) return false
+  if (!isHere(mark)) return false
   // kill(2) takes 0 and below as process groups.
   if (!Number.isInteger(mark.pid) || mark.pid < 1) return false
   if (!answers(mark.pid)) return true

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { opened, recordsOf, temporaryFolders, watchedDisk, withoutUuids } from '../testing/sessions.ts'
 import type { Disk } from './disk.ts'
-import { openWriter } from './writer.ts'
+import { heldMessage, openWriter } from './writer.ts'
 
 const anyKey = fc.string({ unit: 'binary' })
 const anyRecord = fc.dictionary(anyKey, fc.jsonValue({ stringUnit: 'binary' }), { maxKeys: 4 }).map(withoutUuids)
@@ -161,6 +161,15 @@ describe('a session that somebody else writes', () => {
     })
     first.close()
     expect((await openWriter(session, { owner: 'another' })).type).toBe('opened')
+  })
+
+  test('says for one on another machine when the session is free if that one has ended', () => {
+    const by = { owner: 'a test', pid: 12, host: 'container-1', since: '2026-01-02T03:04:05.000Z' }
+    const held = 's.jsonl is being written by a test (process 12 on container-1, since 2026-01-02T03:04:05.000Z).'
+    expect(heldMessage('s.jsonl', by)).toBe(held)
+    expect(heldMessage('s.jsonl', { ...by, freeInMs: 12_001 })).toBe(
+      `${held} Whether that process still runs cannot be checked from here: if it has ended, the session is free in 13 s.`,
+    )
   })
 
   test('can be forked: the whole records so far, in a new file with a lease of its own', async () => {

@@ -106,8 +106,11 @@ function syncFolder(disk: Disk, folder: string): void {
   }
 }
 
-export function heldMessage(path: string, { owner, pid, host, since }: Holder): string {
-  return `${path} is being written by ${owner} (process ${pid} on ${host}, since ${since}).`
+export function heldMessage(path: string, { owner, pid, host, since, freeInMs }: Holder): string {
+  const held = `${path} is being written by ${owner} (process ${pid} on ${host}, since ${since}).`
+  if (freeInMs === undefined) return held
+  const seconds = Math.ceil(freeInMs / 1_000)
+  return `${held} Whether that process still runs cannot be checked from here: if it has ended, the session is free in ${seconds} s.`
 }
 
 export function whyNotAppended(result: Exclude<AppendResult, { readonly type: 'appended' }>): string {

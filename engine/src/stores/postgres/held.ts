@@ -35,7 +35,7 @@ export async function takeSession(tables: SessionTables, options: OpenOptions): 
   // Its holder let go in the meantime. If somebody else is quicker now, that one is the holder.
   if (holder.isFree) return takeSession(tables, options)
   const by = holder.owner ?? 'another writer'
-  const why = `The session ${id} is being written by ${by} (lease: ${holder.seconds} more seconds).`
+  const why = `The session ${id} is being written by ${by}. If that process has ended, the session is free in ${holder.seconds} s.`
   return { type: 'held', by, why }
 }
 
