@@ -13,7 +13,7 @@ import { closeServer, listen, serverOptions } from './http/server.ts'
 import { createIdentify } from './identify/identify.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import { createManaged } from './levels/managed.ts'
-import { createLimits } from './limits.ts'
+import { createLimits } from './limits/limits.ts'
 import { createLog, type Log } from './log.ts'
 import type { Parts } from './parts.ts'
 import { removeOld } from './retention.ts'
@@ -68,7 +68,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   })
   const identify = createIdentify(state.heads, newId)
   const upstreams = createUpstreams(config)
-  const limits = createLimits(now)
+  const limits = createLimits({ config, now, log, health, shared: state.uses })
   const metrics = createMetrics({ waiting: () => recorder.waiting(), problem: health.problem })
   const books = counted(state.books, (row) => {
     metrics.count(row)

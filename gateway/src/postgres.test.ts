@@ -1,5 +1,4 @@
 // Two gateways on one PostgreSQL database: any of them serves any request.
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { text as answerText, type Script, type ScriptRequest, toolUse } from '@everlong/simulator'
 import { blocksOf, isToolResult } from 'everlong/internal'
@@ -7,6 +6,7 @@ import { postgres } from 'everlong/postgres'
 import type { SessionStore } from 'everlong/stores'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { postgresForTests } from '../../engine/src/stores/testing/postgres-server.ts'
+import { cuttable } from './testing/cuttable.ts'
 import { recordsIn, type Setup, type SetupOptions, setUp, spoken } from './testing/setup.ts'
 import { annsKey, bobsKey, callRecall, keys, model, user } from './testing/started.ts'
 
@@ -83,7 +83,7 @@ describe.runIf(database)('gateways on one database', () => {
         tenants: [{ requests: 4 }],
       })
     const versions = await database?.query(`SELECT version FROM ${schema}_gateway.migration`)
-    expect(versions).toEqual([{ version: 1 }])
+    expect(versions).toEqual([{ version: 1 }, { version: 2 }])
   })
 
   test('give the same rewrite of level 3 to the same request, byte for byte', async () => {
@@ -216,38 +216,4 @@ describe.runIf(database)('gateways on one database', () => {
 async function readiness(url: string) {
   const response = await fetch(`${url}/readyz`)
   return [response.status, await response.json()]
-}
-
-/** The database at an address that can be cut off. */
-async function cuttable(url: string) {
-  const target = new URL(url)
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server = createServer((socket) => {
-    if (isCut) return socket.destroy()
-    const other = connect(Number(target.port), target.hostname)
-    for (const one of [socket, other]) {
-      sockets.add(one)
-      one.on('error', () => undefined).on('close', () => sockets.delete(one))
-    }
-    socket.pipe(other).pipe(socket)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const at = new URL(url)
-  at.port = String((server.address() as AddressInfo).port)
-  const cut = () => {
-    isCut = true
-    for (const socket of sockets) socket.destroy()
-  }
-  return {
-    url: at.href,
-    cut,
-    restore: () => {
-      isCut = false
-    },
-    close: async () => {
-      cut()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
 }

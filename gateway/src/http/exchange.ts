@@ -17,10 +17,11 @@ export async function handle(incoming: IncomingMessage, outgoing: ServerResponse
     parts.log('warn', 'refused', { status: call.refusal.status, reason: call.refusal.type })
     return
   }
-  const entered = parts.limits.enter(call.caller)
+  const entered = await parts.limits.enter(call.caller)
   if ('refusal' in entered) {
+    const { status, type: reason } = entered.refusal
     refuse(outgoing, entered.refusal, call.shape)
-    parts.log('warn', 'refused', { status: 429, reason: 'rate_limit_error', key: call.caller.key })
+    parts.log('warn', 'refused', { status, reason, tenant: call.caller.tenant, key: call.caller.key })
     return
   }
   const ended = parts.metrics.streaming()

@@ -35,8 +35,10 @@ export type Forwarded = {
   readonly firstByteMs: number | undefined
 }
 
-export function forward(options: ForwardOptions): Promise<Forwarded> {
+export async function forward(options: ForwardOptions): Promise<Forwarded> {
   const { incoming, outgoing, upstream, path, body, limits, now } = options
+  // The client went away before anything was sent: nothing would tell of its end any more.
+  if (outgoing.destroyed) return gone
   const { origin, agent } = upstream
   const started = now()
   const headers = requestHeaders(incoming.rawHeaders, {
@@ -89,6 +91,10 @@ export function forward(options: ForwardOptions): Promise<Forwarded> {
     if (Buffer.isBuffer(body)) request.end(body)
     else stream(body, request, { maxBytes: limits.maxBodyBytes, onTooLarge: () => fail(tooLarge(limits.maxBodyBytes)) })
   })
+}
+
+const gone: Forwarded = {
+  ...{ type: 'aborted', status: 0, headers: {}, bytes: undefined, isWhole: false, firstByteMs: undefined },
 }
 
 type Streaming = { readonly maxBytes: number; readonly onTooLarge: () => void }

@@ -38,6 +38,7 @@ export type WireOptions = { readonly bytes: Buffer; readonly body: JsonObject; r
 export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptions): Wire {
   const { outgoing, dialect } = call
   const gone = new AbortController()
+  if (outgoing.destroyed) gone.abort()
   outgoing.once('close', () => gone.abort())
   const unchanged = JSON.stringify(body)
   const sent = new WeakMap<Response, Sent>()
@@ -194,6 +195,7 @@ type Piping = {
 
 /** Whether the answer arrived whole. */
 async function pipe(response: Response, { outgoing, message, keep }: Piping): Promise<boolean> {
+  if (outgoing.destroyed) return false
   const isBegun = outgoing.headersSent
   if (!isBegun) outgoing.writeHead(response.status, responseHeaders(message?.rawHeaders ?? []))
   if (isBegun && !response.ok) {

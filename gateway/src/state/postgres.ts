@@ -3,6 +3,7 @@ import { type Connection, type Migrations, migrate, type Query } from 'everlong/
 import type { Books, Sum } from '../books/book.ts'
 import { decide, type Head, type Heads } from '../identify/heads.ts'
 import { type Notes, rowColumns, type State, withoutNulls } from './state.ts'
+import { usesIn, usesMigration } from './uses.ts'
 
 /** Names with capitals are quoted, so that rows come back with the names of the books. */
 const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
@@ -26,6 +27,7 @@ const migrations: Migrations = [
     `CREATE INDEX request_time ON $schema.request ("tenant", "time")`,
     `CREATE INDEX request_user ON $schema.request ("tenant", "user") WHERE "user" IS NOT NULL`,
   ],
+  usesMigration,
 ]
 
 export type PostgresState = State & {
@@ -53,6 +55,7 @@ export function postgresState(connection: Connection, schema: string): PostgresS
   }
   return {
     ready,
+    uses: usesIn(run),
     ...{ books: booksIn(run), notes: notesIn(run), heads: headsIn({ run, ready, connection, schema }) },
     tenants: async () => {
       const rows = await run('SELECT DISTINCT "tenant" FROM $schema.request ORDER BY 1', [])

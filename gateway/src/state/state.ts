@@ -1,6 +1,7 @@
 // What a gateway keeps next to the sessions: the books, where unnamed conversations belong, and notes about sessions.
 import type { Books, Row } from '../books/book.ts'
 import type { Heads } from '../identify/heads.ts'
+import type { Uses } from '../limits/uses.ts'
 
 /** `watch`: the prompt cache of the session. `compacted`: who wrote the newest summary that its client asked for. */
 export type NoteKind = 'watch' | 'compacted'
@@ -22,6 +23,8 @@ export type State = {
   readonly books: Books
   readonly heads: Heads
   readonly notes: Notes
+  /** What keys use, counted for all processes. Undefined if there is only one. */
+  readonly uses?: Uses
   /** Tenants that have rows in the books. */
   readonly tenants: () => Promise<readonly string[]>
   /** Sessions of a user, as the books know them. */
