@@ -59,6 +59,7 @@ test('the report has every documented field, and what is not known is null', asy
     'epochs',
     'boundaries',
     'compactions',
+    'undone',
     'from',
     'to',
     'live',
@@ -170,11 +171,16 @@ test('after a compaction was taken back, the live window is the one from before 
   const before = await report<InspectReport>('inspect', path)
   expect(await session.compact()).toMatchObject({ type: 'compacted' })
   const compacted = await report<InspectReport>('inspect', path)
+  expect(compacted).toMatchObject({ compactions: { manual: 1 }, undone: 0 })
   await session.undo()
-  await session.close()
-  const { live, stop, boundaries } = await report<InspectReport>('inspect', path)
+  const { live, stop, boundaries, compactions, undone } = await report<InspectReport>('inspect', path)
   expect(compacted.live.messages).toBe(0)
-  expect({ live, stop, boundaries }).toEqual({ live: before.live, stop: 'root', boundaries: 1 })
+  const none = { boundaries: 1, compactions: {}, undone: 1 }
+  expect({ live, stop, boundaries, compactions, undone }).toEqual({ live: before.live, stop: 'root', ...none })
+  expect((await everlong(['inspect', path])).stdout).toContain('1; 1 compaction undone')
+  expect(await session.compact()).toMatchObject({ type: 'compacted' })
+  await session.close()
+  expect((await everlong(['inspect', path])).stdout).toContain('2, by 1 compaction: 1 manual; 1 compaction undone')
 })
 
 test('the sequence that the first clients wrote is one story: the epochs, the live window and the sizes agree', async () => {

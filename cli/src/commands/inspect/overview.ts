@@ -46,7 +46,10 @@ export type InspectReport = {
   readonly to: string | undefined
   readonly epochs: number
   readonly boundaries: number
+  /** By trigger, those in force. */
   readonly compactions: Readonly<Record<string, number>>
+  /** Compactions that were undone. */
+  readonly undone: number
   readonly live: Tally
   readonly stop: LiveWindow['stop']
   readonly context: Context | undefined
@@ -140,8 +143,11 @@ function timesOf(scan: FileScan, live: readonly Entry[]): readonly string[] {
 
 function fileFacts(scan: FileScan) {
   const compactions: Record<string, number> = {}
-  for (const { openedBy } of scan.epochs)
-    if (openedBy) compactions[openedBy.trigger] = (compactions[openedBy.trigger] ?? 0) + 1
+  let undone = 0
+  for (const { openedBy } of scan.epochs) {
+    if (openedBy?.isUndone) undone++
+    else if (openedBy) compactions[openedBy.trigger] = (compactions[openedBy.trigger] ?? 0) + 1
+  }
   return {
     format: scan.format,
     versions: scan.versions,
@@ -153,6 +159,7 @@ function fileFacts(scan: FileScan) {
     epochs: scan.epochs.length,
     boundaries: scan.boundaries.length,
     compactions,
+    undone,
   }
 }
 
@@ -228,10 +235,12 @@ function timeLine({ from, to }: InspectReport, { timeZone }: Screen): string {
   return from === undefined ? 'not known' : `${dateTime(from, timeZone)} to ${dateTime(to, timeZone)}${words}`
 }
 
-function epochLine({ epochs, boundaries, compactions }: InspectReport): string {
+function epochLine({ epochs, boundaries, compactions, undone }: InspectReport): string {
   if (boundaries === 0) return '1, never compacted'
   const triggers = Object.entries(compactions).map(([trigger, times]) => `${count(times)} ${oneLine(trigger)}`)
-  return `${count(epochs)}, by ${counted(boundaries, 'compaction')}: ${triggers.join(', ')}`
+  const left = boundaries - undone
+  const by = left === 0 ? '' : `, by ${counted(left, 'compaction')}: ${triggers.join(', ')}`
+  return `${count(epochs - undone)}${by}${undone === 0 ? '' : `; ${counted(undone, 'compaction')} undone`}`
 }
 
 function subagentLine({ subagents, toolResultFiles }: InspectReport): string {
