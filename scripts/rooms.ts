@@ -80,6 +80,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   'bench/src/store': { rooms: ['bench', 'engine/src/stores/testing'], packages: ['*'] },
   // It runs the agents of the adapters' contract.
   'bench/src/adapters': { rooms: ['bench', 'examples/src/adapters'], packages: ['*'] },
+  // It installs packages as the documentation site does.
+  'bench/src/peers': { rooms: ['bench', 'scripts'], packages: ['*'] },
   // It counts the public names.
   'bench/src/walks': { rooms: ['bench', 'scripts'], packages: ['*'] },
   examples: { rooms: ['examples'], packages: ['*'] },

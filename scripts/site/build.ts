@@ -1,8 +1,9 @@
 // Builds the documentation site: pages, search, playground, llms.txt. The result is plain files for any static host.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildPlayground } from '@everlong/viewer/build'
+import { fetchPackages } from '../fetch-packages.ts'
 import { root } from '../steps.ts'
 import { llmsFull, llmsIndex } from './llms.ts'
 import { onSite, pictures, type SiteSection, sitePath, siteSections } from './pages.ts'
@@ -16,11 +17,10 @@ export type SiteOptions = {
 /** Inside the page, so that no browser asks for a file. */
 const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M5 8c-4-6-4 6 0 0s6-6 6 0-2 6-6 0z" fill="none" stroke="#4f6bed" stroke-width="2"/></svg>')}`
 
-/** The generator is not part of everybody's install: it is fetched when the site is first built. */
 const tools = join(root, 'scripts/site')
 
 export async function buildSite({ outDir, base = '/' }: SiteOptions): Promise<void> {
-  fetchGenerator()
+  fetchPackages({ folder: 'scripts/site', what: 'the site generator (about 100 MB)' })
   // Below the generator, so that the pages find its packages.
   const source = join(tools, 'dist/source')
   rmSync(source, { recursive: true, force: true })
@@ -105,18 +105,6 @@ function olderVersions(current: string): readonly { readonly text: string; reado
   })
   const tags = (stdout ?? '').split('\n').filter((tag) => tag !== '' && tag !== `v${current}`)
   return tags.map((tag) => ({ text: tag, link: `/${tag}/` }))
-}
-
-function fetchGenerator(): void {
-  if (existsSync(join(tools, 'node_modules/vitepress'))) return
-  console.error('Fetching the site generator into scripts/site (about 100 MB, once) …')
-  const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--no-package-lock']
-  const { status, stderr } = spawnSync('npm', args, {
-    cwd: tools,
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
-  })
-  if (status !== 0) throw new Error(`npm install in scripts/site failed:\n${stderr}`)
 }
 
 function write(path: string, text: string): void {

@@ -9,7 +9,7 @@ import { openaiAdapters } from '../../../examples/src/adapters/openai.ts'
 import { openaiAgentsAdapters, openaiAgentsBuiltIns } from '../../../examples/src/adapters/openai-agents.ts'
 import { responsesAdapter } from '../../../examples/src/adapters/openai-responses.ts'
 import { defineBenchmark } from '../benchmark.ts'
-import { fetchOnce } from '../peers/apart.ts'
+import { fetchPeers } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { type AdaptersReport, page, type Row, targetsOf, turns, window } from './page.ts'
 
@@ -35,7 +35,7 @@ const sdks: readonly Sdk[] = [
 export const benchmark = defineBenchmark({ name: 'adapters', run, page, targets: ({ rows }) => targetsOf(rows) })
 
 async function run(args: readonly string[]): Promise<AdaptersReport> {
-  fetchOnce()
+  fetchPeers()
   const only = args[args.indexOf('--only') + 1]
   const chosen = args.includes('--only') ? sdks.filter(({ name }) => name === only) : sdks
   const rows: Row[] = []

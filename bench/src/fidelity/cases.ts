@@ -32,7 +32,7 @@ export function casesOf(path: string, name: string): readonly Case[] {
       path,
       at: String(entries[at]?.record.uuid),
       earlier: entries.slice(0, (boundaries[index - 1] ?? -1) + 1),
-      before: [...entries.slice((boundaries[index - 1] ?? -1) + 1, at), ...keptBehind(after, entries[at])],
+      before: [...entries.slice((boundaries[index - 1] ?? -1) + 1, at), ...keptAfter(after, entries[at])],
       left: [...kept, ...(first < 0 ? after : after.slice(0, first))],
       written: messagesOf(after.filter(isNew)).map(writtenIn).join('\n'),
     }
@@ -105,7 +105,7 @@ function keptOf(before: readonly Entry[], boundary: Entry | undefined): Readonly
 }
 
 /** Some clients write kept messages again after the summary, and only there; the model had seen them anyway. */
-function keptBehind(after: readonly Entry[], boundary: Entry | undefined): readonly Entry[] {
+function keptAfter(after: readonly Entry[], boundary: Entry | undefined): readonly Entry[] {
   const kept = boundary && readBoundary(boundary.record)?.kept
   if (kept?.type !== 'listed') return []
   const uuids = new Set(kept.uuids)

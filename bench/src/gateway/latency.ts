@@ -1,7 +1,7 @@
 // How long a request takes to its first event through each process, one at a time and with many streams open.
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, type Behind, bodies, type Kind, kinds, newAgent, startBehind, startUpstream } from './load.ts'
+import { ask, bodies, type Kind, kinds, newAgent, startTarget, startUpstream, type Target } from './load.ts'
 
 export type Latency = {
   readonly kind: Kind
@@ -41,26 +41,26 @@ async function oneByOne(folder: string, bytes: number): Promise<readonly Latency
   const upstream = await startUpstream()
   const taking = await Promise.all(
     kinds.map(async (kind) => {
-      const behind = await startBehind(kind, upstream.url, dataFor(folder, kind, bytes))
-      return { kind, behind, agent: newAgent(), times: [] as number[], before: await behind.used() }
+      const target = await startTarget(kind, upstream.url, dataFor(folder, kind, bytes))
+      return { kind, target, agent: newAgent(), times: [] as number[], before: await target.used() }
     }),
   )
   const next = bodies(bytes)
   const rounds = 150
   for (let round = -30; round < rounds; round++) {
     for (const one of taking) {
-      if (round === 0) one.before = await one.behind.used()
-      const { first, ended } = ask({ url: one.behind.url, agent: one.agent, ...next() })
+      if (round === 0) one.before = await one.target.used()
+      const { first, ended } = ask({ url: one.target.url, agent: one.agent, ...next() })
       const ms = await first
       await ended
       if (round >= 0) one.times.push(ms)
     }
   }
   const rows: Latency[] = []
-  for (const { kind, behind, times, before } of taking) {
-    const cpuMs = ((await behind.used()).cpuMs - before.cpuMs) / rounds
+  for (const { kind, target, times, before } of taking) {
+    const cpuMs = ((await target.used()).cpuMs - before.cpuMs) / rounds
     rows.push({ kind, streams: 1, bytes, requests: rounds, ...quantiles(times), megabytesPerStream: undefined, cpuMs })
-    await behind.stop()
+    await target.stop()
   }
   upstream.close()
   return rows
@@ -71,9 +71,9 @@ async function withStreams(folder: string, bytes: number, streams: number): Prom
   for (const kind of kinds) {
     const upstream = await startUpstream()
     upstream.streamMs(streamMs)
-    const behind = await startBehind(kind, upstream.url, dataFor(folder, kind, bytes))
-    rows.push({ kind, streams, bytes, ...(await underLoad(behind, { bytes, streams })) })
-    await behind.stop()
+    const target = await startTarget(kind, upstream.url, dataFor(folder, kind, bytes))
+    rows.push({ kind, streams, bytes, ...(await underLoad(target, { bytes, streams })) })
+    await target.stop()
     upstream.close()
   }
   return rows
@@ -82,24 +82,24 @@ async function withStreams(folder: string, bytes: number, streams: number): Prom
 type Load = { readonly bytes: number; readonly streams: number }
 
 /** Opens the streams over two seconds, then starts one for each that ends. */
-async function underLoad(behind: Behind, { bytes, streams }: Load) {
+async function underLoad(target: Target, { bytes, streams }: Load) {
   const agent = newAgent()
   const next = bodies(bytes)
   const running = new Set<Promise<void>>()
   const start = (share?: number): Promise<number> => {
-    const { first, ended } = ask({ url: behind.url, agent, ...next(), ...(share === undefined ? {} : { share }) })
+    const { first, ended } = ask({ url: target.url, agent, ...next(), ...(share === undefined ? {} : { share }) })
     const end = ended.catch(() => undefined).finally(() => running.delete(end))
     running.add(end)
     return first
   }
   // The process, its code and its connections are warm before the first stream counts.
   for (let at = 0; at < 20; at++) await start(0)
-  const idle = await behind.used()
+  const idle = await target.used()
   for (let at = 0; at < streams; at++) {
     void start((at + 1) / streams)
     await pause(2_000 / streams)
   }
-  const before = await behind.used()
+  const before = await target.used()
   const times: Promise<number>[] = []
   const began = performance.now()
   const every = streamMs / streams
@@ -108,7 +108,7 @@ async function underLoad(behind: Behind, { bytes, streams }: Load) {
     await pause(Math.max(0, began + at * every - performance.now()))
   }
   const first = await Promise.all(times)
-  const after = await behind.used()
+  const after = await target.used()
   agent.destroy()
   return {
     ...{ requests: first.length, ...quantiles(first), cpuMs: (after.cpuMs - before.cpuMs) / first.length },

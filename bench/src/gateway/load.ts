@@ -89,10 +89,10 @@ export function bodies(bytes: number): () => { readonly session: string; readonl
   }
 }
 
-export type Behind = { readonly url: string; readonly used: () => Promise<Used>; readonly stop: () => Promise<void> }
+export type Target = { readonly url: string; readonly used: () => Promise<Used>; readonly stop: () => Promise<void> }
 
 /** Starts the process under load. */
-export async function startBehind(kind: Kind, upstream: string, data: string): Promise<Behind> {
+export async function startTarget(kind: Kind, upstream: string, data: string): Promise<Target> {
   if (kind === 'direct') return { url: upstream, used: async () => ({ rss: 0, cpuMs: 0 }), stop: async () => undefined }
   const child = fork(join(import.meta.dirname, 'serve.ts'), [kind, upstream, data], { execArgv: ['--expose-gc'] })
   const url = String(await nextMessage(child))

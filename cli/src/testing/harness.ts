@@ -29,7 +29,7 @@ export type RunOptions = {
   /** Told of what is printed; returns true to press Ctrl-C. */
   readonly stopsWhen?: (stdout: string) => boolean
   readonly newId?: () => string
-  /** A clock that stands still unless given. */
+  /** Default: a fixed clock. */
   readonly now?: () => number
 }
 

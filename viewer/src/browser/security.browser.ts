@@ -19,10 +19,12 @@ const intrude = `async (url) => {
     })
   const frame = document.createElement('iframe')
   await loaded(frame, url)
-  let framed = 'unreadable'
+  let framed
   try {
     framed = frame.contentWindow.document.body.textContent
-  } catch {}
+  } catch {
+    framed = 'unreadable'
+  }
   const opened = window.open(url)
   await new Promise((wait) => setTimeout(wait, 1_500))
   const script = await loaded(document.createElement('script'), url + '/api/overview')
@@ -61,7 +63,9 @@ const breakOut = `async () => {
       setTimeout(async () => {
         try {
           await attempt()
-        } catch {}
+        } catch {
+          // Refused, as it should be. What goes through is in ran.
+        }
         done()
       }),
     )

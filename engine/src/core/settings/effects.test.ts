@@ -156,7 +156,7 @@ const reduced: Observer = ({ reductions: given = {} }) =>
     }),
   )
 
-/** A session of the whole engine, with a clock that stands still and a model that answers what it is told. */
+/** A session of the whole engine, with a fixed clock and a model with scripted answers. */
 async function engineSession(settings: EngineSettings, reply: () => string | ModelFailure = () => 'Short summary.') {
   let ids = 0
   const model = scripted(reply)

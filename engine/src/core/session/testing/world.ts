@@ -1,4 +1,4 @@
-// A session in memory for tests: a clock that stands still, predictable ids, a model that says what it is told.
+// A session in memory for tests: a fixed clock, predictable ids, a model with scripted answers.
 import { Collapser } from '../../collapse/collapse.ts'
 import { defaultMechanisms } from '../../mechanisms/lists.ts'
 import type { Mechanisms, RunningMechanism } from '../../mechanisms/mechanism.ts'
