@@ -2,8 +2,8 @@
 // took. The first time in a process pays for everything that is compiled then.
 import { readFileSync } from 'node:fs'
 import { type AnyMessage, compact } from 'everlong'
-import { processorTime } from '../engine/sessions.ts'
 import { bytesInUse } from '../soak/heap.ts'
+import { processorTime } from '../timing.ts'
 
 export type One = {
   readonly tokens: { readonly before: number; readonly after: number }

@@ -42,7 +42,8 @@ function targetsOf({ scratch, folding, ledger, turns }: Omit<EngineReport, 'node
   const long = scratch.find(({ messages }) => messages >= 9_000)
   const longest = Math.max(...folding.folded.map(({ milliseconds }) => milliseconds))
   return [
-    { what: 'folding again at 10,000 messages', wanted: 25, milliseconds: long?.fold ?? 0 },
+    { what: 'the view with one more entry at 10,000 messages', wanted: 5, milliseconds: long?.fold ?? 0 },
+    { what: 'folding again after an edit at 10,000 messages', wanted: 25, milliseconds: long?.foldAgain ?? 0 },
     { what: 'the size and the situation at 10,000 messages', wanted: 25, milliseconds: long?.situation ?? 0 },
     { what: 'the request at 10,000 messages', wanted: 25, milliseconds: long?.request ?? 0 },
     { what: 'four plans at 10,000 messages, all results clearable', wanted: 75, milliseconds: long?.plans ?? 0 },
@@ -77,16 +78,17 @@ this machine, and of whatever else it was doing; the ratios say more.`,
       ),
       '## A turn of a session',
       `A result is added and an answer recorded (*add*); the next request is sized, reduced if necessary, repaired and marked
-(*prepare*). This is all that the engine does between two requests while nothing has to be compacted.`,
+(*prepare*). This is all that the engine does between two requests while nothing has to be compacted. Short work is the median
+by the clock, work of more than 5 ms the mean of its processor time.`,
       table(
         ['case', 'messages', 'repairs', 'add, ms', 'prepare, ms', 'both, ms'],
         turns.map((it) => [it.name, it.messages, it.repairs, it.add, it.prepare, it.turn]),
       ),
-      '## From scratch before each request',
-      `Nothing is kept from one request to the next: the whole transcript is folded again, sized, planned (by size, by idle
-time, by cache edit and native, with all results clearable) and made into a request. Only the message of an entry and the
-tokens of a text are remembered. *First* is without that: every entry is read and every text is counted.
-*Request to repair* lacks a result in the middle. Milliseconds of processor time.`,
+      '## Before each request',
+      `One more entry extends the view, which is sized, planned (by size, by idle time, by cache edit and native, with all results
+clearable) and made into a request. *Fold again* is after an edit: the whole transcript, from the remembered message of each
+entry. *First* is without anything remembered: every entry is read and every text is counted. *Request to repair* lacks a result
+in the middle. Milliseconds.`,
       table(
         [
           'messages',
@@ -94,6 +96,7 @@ tokens of a text are remembered. *First* is without that: every entry is read an
           'first fold',
           'first plans',
           'fold',
+          'fold again',
           'situation',
           'plans',
           'request',
@@ -101,8 +104,8 @@ tokens of a text are remembered. *First* is without that: every entry is read an
           'request to repair',
         ],
         scratch.map((it) => {
-          const times = [it.firstFold, it.firstPlans, it.fold, it.situation, it.plans, it.request, it.turn, it.repair]
-          return [it.messages, it.entries, ...times]
+          const now = [it.fold, it.foldAgain, it.situation, it.plans, it.request, it.turn, it.repair]
+          return [it.messages, it.entries, it.firstFold, it.firstPlans, ...now]
         }),
       ),
       '## Folding',

@@ -1,11 +1,11 @@
-// What it costs to compute everything anew before a request, in conversations of 1,000, 10,000 and 50,000 messages: one
-// more entry is added and the whole transcript folded, sized, planned and made into a request.
+// What it costs to compute everything before a request, in conversations of 1,000, 10,000 and 50,000 messages: one more
+// entry is added, and the view extended, sized, planned and made into a request. After an edit the view is folded again.
 import type { Entry } from 'everlong'
-import { createFold, requestMessages } from 'everlong/internal'
+import { createFold, editRecord, requestMessages } from 'everlong/internal'
 import { createWeigher, reductions, situationOf, type Weigher } from 'everlong/internal/compaction'
 import type { View } from 'everlong/mechanisms'
-import { median } from '../median.ts'
-import { entriesOf, timedResult } from './sessions.ts'
+import { typical } from '../timing.ts'
+import { entriesOf, sampled } from './sessions.ts'
 
 const lengths = [1_000, 10_000, 50_000] as const
 const turns = 15
@@ -14,7 +14,7 @@ const warmUp = 3
 const entriesPerMessage = 3
 const model = 'claude-opus-4-8'
 
-/** Medians, in milliseconds of processor time. */
+/** Milliseconds. */
 export type ScratchTimes = {
   readonly messages: number
   readonly entries: number
@@ -23,6 +23,8 @@ export type ScratchTimes = {
   readonly firstPlans: number
   /** The same with one more entry, and the request. */
   readonly fold: number
+  /** After an edit: the whole transcript. */
+  readonly foldAgain: number
   readonly situation: number
   readonly plans: number
   readonly request: number
@@ -41,38 +43,47 @@ function scratchAt(all: readonly Entry[], messages: number): ScratchTimes {
   const weigher = createWeigher({ model })
   const count = entriesFor(all, messages)
   for (const entry of all.slice(0, count)) fold.add(entry)
-  const first = timedResult(fold.view)
-  const firstPlans = timedResult(() => planned(fold.view(), weigher)).milliseconds
-  const found = all.slice(count, count + warmUp + turns).map((entry) => {
+  const first = sampled(fold.view)
+  const firstPlans = sampled(() => planned(fold.view(), weigher))
+  const found = all.slice(count, count + warmUp + turns).map((entry, at) => {
     fold.add(entry)
-    const folding = timedResult(fold.view)
+    const folding = sampled(fold.view)
     const view = folding.result
-    const situation = timedResult(() => situationFor(view, weigher))
-    const plans = timedResult(() => reductions.map(({ plan }) => plan(view, situation.result)))
+    const situation = sampled(() => situationFor(view, weigher))
+    const plans = sampled(() => reductions.map(({ plan }) => plan(view, situation.result)))
     const valid = withoutOpenCalls(view)
-    const request = timedResult(() => requestMessages(valid, { model }))
+    const request = sampled(() => requestMessages(valid, { model }))
+    const repair = sampled(() => requestMessages(brokenOf(valid), { model }))
+    fold.add(editBeside(entry, at))
+    const folds = { fold: folding.sample, foldAgain: sampled(fold.view).sample }
     return {
-      fold: folding.milliseconds,
-      situation: situation.milliseconds,
-      plans: plans.milliseconds,
-      request: request.milliseconds,
-      repair: timedResult(() => requestMessages(brokenOf(valid), { model })).milliseconds,
+      ...folds,
+      situation: situation.sample,
+      plans: plans.sample,
+      request: request.sample,
+      repair: repair.sample,
     }
   })
   const times = found.slice(warmUp)
-  const of = (name: keyof (typeof times)[number]) => median(times.map((one) => one[name]))
+  const of = (name: keyof (typeof times)[number]) => typical(times.map((one) => one[name]))
+  const parts = { fold: of('fold'), situation: of('situation'), plans: of('plans'), request: of('request') }
   return {
     messages: fold.view().messages.length,
     entries: count,
-    firstFold: first.milliseconds,
-    firstPlans,
-    fold: of('fold'),
-    situation: of('situation'),
-    plans: of('plans'),
-    request: of('request'),
+    firstFold: typical([first.sample]),
+    firstPlans: typical([firstPlans.sample]),
+    ...parts,
+    foldAgain: of('foldAgain'),
     repair: of('repair'),
-    turn: median(times.map((one) => one.fold + one.situation + one.plans + one.request)),
+    turn: parts.fold + parts.situation + parts.plans + parts.request,
   }
+}
+
+/** An edit that changes nothing, beside the chain: the next entry was generated without it. */
+function editBeside({ position }: Entry, at: number): Entry {
+  const edit = { type: 'unpin', uuid: 'nothing' } as const
+  const place = { uuid: `edit-${at}`, parentUuid: null, timestamp: '', sessionId: 's' }
+  return { record: editRecord(edit, place), position }
 }
 
 /** About how many entries make this many messages: they come at a steady rate. */

@@ -2,6 +2,7 @@
 import { countTokens, type Entry } from 'everlong'
 import { messagesOf } from 'everlong/internal'
 import { generateSession } from 'everlong/internal/testing'
+import { processorTime, type Sample, stopwatch } from '../timing.ts'
 
 /** The first `count` entries of a session, as if read from a file. */
 export function entriesOf(count: number, { boundaries = 0 }: { readonly boundaries?: number } = {}): readonly Entry[] {
@@ -29,17 +30,13 @@ export function upTo(tokens: number): readonly Entry[] {
 
 /** Milliseconds of processor time, which hardly depends on other work on the machine. */
 export function timed(work: () => unknown): number {
-  return timedResult(work).milliseconds
-}
-
-export function timedResult<T>(work: () => T): { readonly result: T; readonly milliseconds: number } {
   const began = processorTime()
-  const result = work()
-  return { result, milliseconds: processorTime() - began }
+  work()
+  return processorTime() - began
 }
 
-/** Processor time of this thread in milliseconds, or of the process on a Node that cannot tell. */
-export function processorTime(): number {
-  const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage()
-  return (user + system) / 1000
+export function sampled<T>(work: () => T): { readonly result: T; readonly sample: Sample } {
+  const elapsed = stopwatch()
+  const result = work()
+  return { result, sample: elapsed() }
 }

@@ -2,8 +2,7 @@
 // sessions in memory that grew to a length; no model is asked and no disk written.
 import { type ModelClient, offline } from 'everlong'
 import { createEngine, type Session } from 'everlong/node'
-import { median } from '../median.ts'
-import { processorTime } from './sessions.ts'
+import { type Sample, stopwatch, typical } from '../timing.ts'
 
 const turns = 100
 
@@ -47,7 +46,9 @@ export async function measureTurns(): Promise<readonly TurnTimes[]> {
 
 async function turnsAt({ name, messages, model: named, grownWith }: Case): Promise<TurnTimes> {
   const model: ModelClient = { ...offline(), model: named }
-  const engine = createEngine({ model, environment: {}, settings: { contextWindow: 5_000_000 } })
+  // By default a session this long would be compacted at once.
+  const settings = { contextWindow: 5_000_000, economy: 'claude-code' } as const
+  const engine = createEngine({ model, environment: {}, settings })
   const session = await engine.start({
     system: 'You work.',
     tools: [{ name: 'Read', input_schema: { type: 'object' } }],
@@ -55,19 +56,21 @@ async function turnsAt({ name, messages, model: named, grownWith }: Case): Promi
   session.add({ role: 'user', content: 'Go.' })
   for (let at = 0; at < messages / 2; at++) answer(session, at, grownWith)
   await session.prepare()
-  const add: number[] = []
-  const prepare: number[] = []
+  const add: Sample[] = []
+  const prepare: Sample[] = []
   let repairs = 0
   for (let at = 0; at < turns; at++) {
-    const began = processorTime()
+    const adding = stopwatch()
     answer(session, messages / 2 + at, named)
-    const added = processorTime()
+    add.push(adding())
+    const preparing = stopwatch()
     const ready = await session.prepare()
-    prepare.push(processorTime() - added)
-    add.push(added - began)
+    prepare.push(preparing())
+    const sent = ready.type === 'ready' ? ready.messages.length : 0
+    if (sent <= messages) throw new Error(`A session of ${messages} messages was to send them all, and sent ${sent}.`)
     if (ready.type === 'ready') repairs = ready.repairs.length
   }
-  const times = { add: median(add), prepare: median(prepare) }
+  const times = { add: typical(add), prepare: typical(prepare) }
   return { name, messages, repairs, ...times, turn: times.add + times.prepare }
 }
 

@@ -1,8 +1,7 @@
 // Runs contestants over the same work at growing sizes, taking turns. Short work is measured by the clock, long work by the
 // time that the processor really gave this thread, so that whatever else the machine does falls on nobody. Who gets too
 // slow does not start at the next size.
-import { performance } from 'node:perf_hooks'
-import { median } from '../median.ts'
+import { type Sample, stopwatch, typical } from '../timing.ts'
 
 export type Contestant = {
   readonly name: string
@@ -109,21 +108,12 @@ export async function takeTurns(
     }
   }
   for (const { end } of works.values()) end?.()
-  return new Map([...samples].map(([name, taken]) => [name, typical(taken)]))
+  return new Map([...samples].map(([name, taken]) => [name, typical(counted(taken))]))
 }
 
-/** Milliseconds by the clock, and of the processor: those are exact over many runs only, since they come in ticks. */
-export type Sample = { readonly clock: number; readonly processor: number }
-
-/** Longer than this, and somebody else's work is likely to be in it. */
-const short = 5
-
 /** The first round warms up, and counts only where there was no time for a second. */
-function typical(samples: readonly Sample[]): number {
-  const counted = samples.length > 1 ? samples.slice(1) : samples
-  const clock = median(counted.map((sample) => sample.clock))
-  if (clock < short) return clock
-  return counted.reduce((sum, { processor }) => sum + processor, 0) / counted.length
+function counted(samples: readonly Sample[]): readonly Sample[] {
+  return samples.length > 1 ? samples.slice(1) : samples
 }
 
 function isEnough(samples: readonly Sample[]): boolean {
@@ -133,14 +123,12 @@ function isEnough(samples: readonly Sample[]): boolean {
 }
 
 async function once({ run, after }: Work): Promise<Sample> {
-  const before = process.threadCpuUsage()
-  const began = performance.now()
+  const elapsed = stopwatch()
   const result = run()
   if (result instanceof Promise) await result
-  const clock = performance.now() - began
-  const { user, system } = process.threadCpuUsage(before)
+  const sample = elapsed()
   after?.()
-  return { clock, processor: (user + system) / 1000 }
+  return sample
 }
 
 function growthOf(sizes: readonly number[], times: readonly (number | undefined)[]): number | undefined {
