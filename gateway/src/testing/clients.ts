@@ -48,7 +48,7 @@ export function recording() {
   })
   return {
     lines,
-    books: state.books,
+    ...{ books, notes },
     send: async ({ tenant, messages, answer, headers = {}, tools = [] }: Sending): Promise<void> => {
       const message = {
         type: 'message',

@@ -147,3 +147,22 @@ test('the books have a row for each request, with the reason of a miss', async (
     },
   ])
 })
+
+test('who compacted is noted for one compaction: the next one is the client’s own again', async () => {
+  const { send, sessions, notes } = recording()
+  const talk = (messages: readonly Said[], answer: string) => send({ tenant, headers, tools, messages, answer })
+  const summary = (text: string) => user(`This session is being continued from a previous conversation. ${text}`)
+  await talk([user('one')], 'two')
+  await notes.put(tenant, 'chat', 'compacted', JSON.stringify({ trigger: 'manual', by: 'everlong' }))
+  await notes.put(tenant, 'other', 'compacted', 'of another session')
+  await talk([summary('First.'), user('three')], 'four')
+  expect(await notes.get(tenant, 'chat', 'compacted')).toBe(undefined)
+  expect(await notes.get(tenant, 'other', 'compacted')).toBe('of another session')
+  await talk([summary('Second.'), user('five')], 'six')
+  const records = (await sessions(tenant)).get('chat') ?? []
+  const boundaries = records.filter(({ subtype }) => subtype === 'compact_boundary')
+  expect(boundaries.map(({ compactMetadata, everlong }) => [compactMetadata, everlong])).toEqual([
+    [{ trigger: 'manual' }, { gateway: { compactedBy: 'everlong' } }],
+    [{ trigger: 'auto' }, { gateway: { compactedBy: 'client' } }],
+  ])
+})

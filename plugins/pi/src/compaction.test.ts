@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { countTokens } from 'everlong'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Sent } from './cached-prompt.ts'
 import { compactForPi } from './compaction.ts'
 import type { BeforeCompactEvent, SessionEntry } from './pi-api.ts'
@@ -101,4 +105,30 @@ test('an aborted compaction says nothing', async () => {
   const asked = testContext({ branch, answer: { stopReason: 'aborted' } })
   expect(await compacted(asked, undefined, event({ signal: stopped.signal }))).toBe(undefined)
   expect(asked.notes).toEqual([])
+})
+
+test.for([
+  [20_000, 2_000],
+  [100_000, 10_000],
+  [200_000, 20_000],
+])('in a window of %d at most %d tokens of files are restored', async ([contextWindow = 0, limit = 0]) => {
+  const folder = mkdtempSync(join(tmpdir(), 'everlong-pi-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const files = Array.from({ length: 20 }, (_, at) => join(folder, `file-${at}.txt`))
+  const text = (at: number) => `Line of file ${at}, with an order number.\n`.repeat(1_200)
+  for (const [at, path] of files.entries()) writeFileSync(path, text(at))
+  const entries = branchOf(
+    user('Read them all.'),
+    ...files.flatMap((path, at) => read(path, text(at))),
+    user('Go on.'),
+    assistant('Done.'),
+  )
+  const asked = testContext({ branch: entries, answer })
+  const context = { ...asked.context, model: { ...model, contextWindow } }
+  const preparation = { ...event().preparation, firstKeptEntryId: entries.at(-2)?.id ?? '', tokensBefore: 900_000 }
+  const compaction = await compacted({ ...asked, context }, undefined, event({ preparation }, entries))
+  const restored = (compaction?.summary ?? '').split('\n').filter((line) => line.includes('with an order number'))
+  const tokens = countTokens([{ role: 'user', content: restored.join('\n') }], { model: model.id })
+  expect(tokens).toBeLessThanOrEqual(limit)
+  expect(tokens).toBeGreaterThan(limit / 2)
 })

@@ -197,3 +197,24 @@ describe('planted mistakes', () => {
     expect(new Set(bugs.map(({ symbol }) => symbol.replace(/[A-Z].*/, ''))).size).toBeGreaterThan(2)
   })
 })
+
+test('a test run names every test of every suite in the order of the files, then the failures, then the sum', () => {
+  const made = syntheticRepository({ seed: 'order', files: 60 })
+  const lines = toolsOf(made).run('Bash', { command: 'npm test' }).content.split('\n')
+  const suites = [...made.files].filter(([path]) => path.endsWith('.test.ts'))
+  const names = suites.flatMap(([path, text]) => [
+    path,
+    ...[...text.matchAll(/^test\('(.*)', async/gm)].map(([, name]) => name ?? ''),
+  ])
+  const printed = lines.flatMap((line) => /^ {1,3}[✓✗] (.*?)(?: \(\d+ tests\))? \d+ms$/.exec(line)?.[1] ?? [])
+  expect(printed).toEqual(names)
+  const failures = lines.filter((line) => line.startsWith(' FAIL'))
+  expect(failures).toEqual(made.bugs.map(({ testPath, testName }) => ` FAIL  ${testPath} > ${testName}`))
+  const red = lines.filter((line) => line.startsWith('   ✗')).length
+  const count = names.length - suites.length
+  expect([red, lines.find((line) => line.includes('Tests  '))]).toEqual([
+    made.bugs.length,
+    `      Tests  ${made.bugs.length} failed | ${count - made.bugs.length} passed (${count})`,
+  ])
+  expect(made.bugs.length).toBeGreaterThan(1)
+})

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { everlong } from '../../anthropic.ts'
 import type { EngineEvent } from '../../core/ports/events.ts'
+import { scripted } from '../../core/session/testing/world.ts'
 import { offline } from '../../models/offline.ts'
 
 const first = { role: 'user', content: 'Hello.' }
@@ -79,4 +80,58 @@ test('after the host has changed the model, summaries are asked of the model tha
   asked.length = 0
   await (await session('chat')).compact()
   expect(new Set(asked)).toEqual(new Set(['claude-opus-4-5']))
+})
+
+/** Two rounds: the first calls a tool, the second ends. */
+function toolRunner(model: string, rounds: readonly (readonly object[])[]) {
+  const call = (at: number) => ({ type: 'tool_use', id: `toolu_${at}`, name: 'Read', input: {} })
+  let params = { model, max_tokens: 900, tools: [], messages: [first] as readonly object[] }
+  let at = 0
+  const runner = {
+    get params() {
+      return params
+    },
+    generateToolResponse: async () =>
+      at < rounds.length
+        ? { role: 'user', content: [{ type: 'tool_result', tool_use_id: `toolu_${at}`, content: 'A file.' }] }
+        : null,
+    setMessagesParams: (next: typeof params) => {
+      params = next
+    },
+    async *[Symbol.asyncIterator]() {
+      for (; at < rounds.length; at++) {
+        yield {
+          role: 'assistant',
+          content: [...(rounds[at] ?? []), call(at)],
+          usage: { input_tokens: 9, output_tokens: 1 },
+        }
+      }
+    },
+  }
+  return runner
+}
+
+test('a tool runner without middleware is counted by its own model, and summaries are asked of the given one', async () => {
+  const model = scripted(() => '<summary>\n1. Primary request and intent:\n- Talk.\n</summary>', {
+    model: 'claude-haiku-4-5',
+  })
+  const { runTools, session } = everlong({ model, environment: {} })
+  const long = [{ type: 'text', text: 'It is so because of that. '.repeat(800) }]
+  for await (const _ of runTools(toolRunner('claude-opus-4-5', [long, long, long]) as never, { sessionId: 'chat' })) {
+    // Only the session matters here.
+  }
+  const chat = await session('chat')
+  expect(chat.explain().model).toBe('claude-opus-4-5')
+  await chat.compact()
+  expect(model.requests.map((request) => request.source)).toContain('compact')
+})
+
+test('a tool runner without middleware and without a model is told what to do', async () => {
+  const { runTools } = everlong({ environment: {} })
+  const run = async () => {
+    for await (const _ of runTools(toolRunner('claude-opus-4-5', [[], []]) as never, { sessionId: 'chat' })) {
+      // It fails after the first round.
+    }
+  }
+  await expect(run).rejects.toThrow('or pass `model` to everlong()')
 })
