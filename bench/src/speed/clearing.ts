@@ -8,7 +8,7 @@ import { clearToolUses, countTokensApproximately, trimMessages } from '../peers/
 import { tokenLimiter } from '../peers/mastra.ts'
 import { loadPi } from '../peers/pi.ts'
 import type { Contest, Work } from './contest.ts'
-import { conversation, inAiSdk, inLangChain, inPi } from './conversations.ts'
+import { conversation, inAiSdk, inLangChain, inPi, longestSession } from './conversations.ts'
 
 const model = 'claude-opus-4-8'
 
@@ -99,6 +99,7 @@ function planOf(view: View, weigher: Weigher) {
     model,
     weigher,
     now,
+    window: longestSession,
     settings: { contextWindow: 40_000 },
     // As the others do it: whatever it costs in cache.
     reductions: { microCompact: 'always', weigh: false, bySize: { keep: 3, target: 1, minFreed: 1 } },

@@ -12,6 +12,9 @@ import { textsOf } from '../texts.ts'
 /** Entries for one message of the view: an answer is written in several lines. */
 const entriesEach = 2.7
 
+/** A window, in tokens, that holds every session here: usage that is more than any model accepts is not believed. */
+export const longestSession = 100_000_000
+
 export type Conversation = {
   readonly entries: readonly Entry[]
   /** How the session went on. */

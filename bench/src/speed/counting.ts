@@ -10,7 +10,7 @@ import { estimateTokenCount } from 'tokenx'
 import { countTokensApproximately } from '../peers/langchain.ts'
 import { loadPi } from '../peers/pi.ts'
 import type { Contest } from './contest.ts'
-import { conversation, inLangChain, inPi, texts, view } from './conversations.ts'
+import { conversation, inLangChain, inPi, longestSession, texts, view } from './conversations.ts'
 
 const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((all, item) => all + of(item), 0)
 
@@ -116,8 +116,8 @@ export const beforeRequest: Contest = {
               now: 1,
               weigher,
               model,
-              window,
-              settings: { contextWindow: window },
+              window: longestSession,
+              settings: { contextWindow: longestSession },
             })
             return now.messages.length + explanation.size.tokens
           },
@@ -158,5 +158,3 @@ export const beforeRequest: Contest = {
 }
 
 const model = 'claude-opus-4-8'
-/** Holds the longest session. Otherwise its usage would be more than any model accepts, and would not be believed. */
-const window = 100_000_000

@@ -22,15 +22,16 @@ export function createIsSaid(text: string): IsSaid {
     const long = as === 'step' ? names.filter(({ length }) => length > shortName) : []
     const required = long.length > 0 ? long : names
     if (required.length + words.length === 0) return true
-    const counted = (terms: readonly string[]) => {
-      const counts = new Map<number, number>()
-      for (const term of terms) for (const at of passages.get(term) ?? []) counts.set(at, (counts.get(at) ?? 0) + 1)
-      return counts
-    }
     const minWords = words.length * (long.length > 0 ? 1 / 4 : 1 / 2)
-    const [named, worded] = [counted(required), counted(words)]
-    const holds = (at: number) => (named.get(at) ?? 0) === required.length && (worded.get(at) ?? 0) >= minWords
-    return [...(required.length > 0 ? named : worded).keys()].some(holds)
+    const passagesOf = (term: string): ReadonlySet<number> => passages.get(term) ?? new Set()
+    const [rarest, ...others] = required.map(passagesOf).toSorted((one, other) => one.size - other.size)
+    if (!rarest) {
+      const counts = new Map<number, number>()
+      for (const word of words) for (const at of passagesOf(word)) counts.set(at, (counts.get(at) ?? 0) + 1)
+      return [...counts.values()].some((count) => count >= minWords)
+    }
+    const isNamed = (at: number) => others.every((named) => named.has(at))
+    return [...rarest].some((at) => isNamed(at) && words.filter((word) => passagesOf(word).has(at)).length >= minWords)
   }
 }
 
