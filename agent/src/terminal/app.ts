@@ -3,13 +3,19 @@ import { Box, Static, type StaticProps, Text, useCursor, useInput, usePaste, use
 import { createElement as h, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { itemLines } from './draw/items.ts'
 import { drawLive, statusOf } from './draw/live.ts'
+import type { Frame } from './frame-eraser.ts'
 import { type Press, pressesOf } from './input/keys.ts'
 import { type Item, sheetOf, withoutPrinted } from './state/state.ts'
 import type { Store } from './store.ts'
 
-export type AppProps = { readonly store: Store; readonly press: (key: Press) => void }
+export type AppProps = {
+  readonly store: Store
+  readonly press: (key: Press) => void
+  /** Hears what is drawn below the scrollback. */
+  readonly onDraw: (frame: Frame) => void
+}
 
-export function App({ store, press }: AppProps): ReactNode {
+export function App({ store, press, onDraw }: AppProps): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.get)
   const { columns, rows } = useWindowSize()
   useEffect(() => store.update((before) => ({ ...before, size: { columns, rows } }), 'now'), [store, columns, rows])
@@ -24,6 +30,7 @@ export function App({ store, press }: AppProps): ReactNode {
   const { setCursorPosition } = useCursor()
   const { lines, cursor } = drawLive({ ...state, size: { columns, rows } }, now)
   setCursorPosition(cursor)
+  onDraw({ lines, ...(cursor ? { cursor } : {}), columns })
   const sheet = sheetOf({ ...state, size: { columns, rows } })
   return h(
     Box,

@@ -21,18 +21,22 @@ export function captureStreams({ stdout, stderr }: Streams, heard: (text: string
   const originals = streams.map((stream) => stream.write)
   const [write] = originals
   for (const stream of streams) stream.write = swallow(heard) as typeof stream.write
-  const screen = new Proxy(stdout, {
+  return {
+    screen: withWrite(stdout, write as TerminalOutput['write']),
+    release: () => {
+      for (const [at, stream] of streams.entries()) stream.write = originals[at] as typeof stream.write
+    },
+  }
+}
+
+/** The same stream, with another `write`. */
+export function withWrite(stdout: TerminalOutput, write: (...words: never) => boolean): TerminalOutput {
+  return new Proxy(stdout, {
     get: (target, key) => {
       const value: unknown = key === 'write' ? write : Reflect.get(target, key)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  return {
-    screen,
-    release: () => {
-      for (const [at, stream] of streams.entries()) stream.write = originals[at] as typeof stream.write
-    },
-  }
 }
 
 type Written = (error?: Error | null) => void

@@ -2,12 +2,36 @@
 import { render } from 'ink'
 import { createElement as h } from 'react'
 import { App } from './app.ts'
+import { withWrite } from './capture.ts'
+import { eraseWrapped, type Frame } from './frame-eraser.ts'
 import type { View } from './view.ts'
 
-export const show: View = ({ store, controller, stdin, stdout }) => {
-  const instance = render(h(App, { store, press: controller.press }), {
+export const show: View = ({ store, controller, stdin, stdout, env }) => {
+  let drawing: Frame | undefined
+  let shown: Frame | undefined
+  let isMuted = false
+  const onDraw = (frame: Frame) => {
+    drawing = frame
+  }
+  const write = (...words: Parameters<typeof stdout.write>) => isMuted || stdout.write(...words)
+  // Before ink hears of it.
+  const onResize = () => {
+    const { columns = 80 } = stdout
+    if (env.TMUX === undefined || shown === undefined || columns >= shown.columns) return
+    stdout.write(eraseWrapped(shown, columns))
+    shown = undefined
+    // It forgets the frame, without erasing what is now in its place.
+    isMuted = true
+    instance.clear()
+    isMuted = false
+  }
+  stdout.on('resize', onResize)
+  const instance = render(h(App, { store, press: controller.press, onDraw }), {
+    onRender: () => {
+      shown = drawing
+    },
     stdin: stdin as NodeJS.ReadStream,
-    stdout: stdout as NodeJS.WriteStream,
+    stdout: withWrite(stdout, write) as NodeJS.WriteStream,
     exitOnCtrlC: false,
     patchConsole: false,
     // A test or a build server may set CI; a person at a terminal still wants the screen.
@@ -23,6 +47,7 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
       store.update((state) => ({ ...state }), 'now')
     },
     end: async () => {
+      stdout.off('resize', onResize)
       await instance.waitUntilRenderFlush()
       instance.clear()
       instance.unmount()

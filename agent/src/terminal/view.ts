@@ -4,5 +4,8 @@ import type { TerminalOptions } from './options.ts'
 import type { Store } from './store.ts'
 
 export type View = (
-  options: Pick<TerminalOptions, 'stdin' | 'stdout'> & { readonly store: Store; readonly controller: Controller },
+  options: Pick<TerminalOptions, 'stdin' | 'stdout' | 'env'> & {
+    readonly store: Store
+    readonly controller: Controller
+  },
 ) => { readonly redraw: () => void; readonly end: () => Promise<void> }

@@ -46,9 +46,12 @@ function bottomOf(state: TerminalState, sheet: Sheet): Drawing {
   return editorBox(state, sheet)
 }
 
-/** The block of the answer that is being written. */
-function answerLines({ answer }: TerminalState, sheet: Sheet): readonly string[] {
-  return answer.trim() === '' ? [] : markdownLines(answer, sheet)
+/**
+ * The block of the answer that is being written, as far as a third of the screen shows it: a terminal that becomes narrower
+ * wraps the frame, and rows that no longer fit would go to the scrollback before the block is finished.
+ */
+function answerLines({ answer, size }: TerminalState, sheet: Sheet): readonly string[] {
+  return answer.trim() === '' ? [] : markdownLines(answer, sheet).slice(-Math.max(3, Math.floor(size.rows / 3)))
 }
 
 const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'

@@ -1,0 +1,56 @@
+// Terminals wrap lines when they become narrower. Nothing of an old frame may stay in tmux.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { programs } from './testing/program.ts'
+
+const start = programs()
+const ready = '› Ask something'
+
+/** What is there once of every frame. */
+function frameParts(text: string) {
+  const lines = text.split('\n')
+  return {
+    rules: lines.filter((line) => /^─{20,}$/.test(line)).length,
+    prompts: lines.filter((line) => /^› (?:Ask something|Type to queue)/.test(line)).length,
+    gauges: lines.filter((line) => line.includes('% left')).length,
+    states: lines.filter((line) => line.includes('Esc to interrupt')).length,
+  }
+}
+
+const oneFrame = { rules: 2, prompts: 1, gauges: 1, states: 0 }
+const widths = [100, 80, 79, 60, 110, 50]
+/** Enough to fill the screen, so that the frame is at its bottom. */
+const paragraphs = Array.from({ length: 25 }, (_, at) => `paragraph ${at + 1}`)
+const prompt = `say ${paragraphs.join('\\n\\n')}`
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0
+
+test.skipIf(!hasTmux)('tmux that becomes narrower again and again keeps one frame and all text', async () => {
+  const server = `everlong-${randomUUID()}`
+  const tmux = (...words: readonly string[]) => execFileSync('tmux', ['-L', server, ...words], { encoding: 'utf8' })
+  onTestFinished(() => void spawnSync('tmux', ['-L', server, 'kill-server']))
+  const { folder, home } = start()
+  const play = fileURLToPath(new URL('./testing/play.ts', import.meta.url))
+  const words = [process.execPath, play, JSON.stringify({ folder, home })].map((word) => `'${word}'`).join(' ')
+  tmux('-f', '/dev/null', 'new-session', '-d', '-x', '110', '-y', '40', '-c', folder, words)
+  const screen = () => tmux('capture-pane', '-p', '-S', '-')
+  const shows = async (wanted: string | RegExp) => {
+    for (const end = Date.now() + 60_000; !screen().match(wanted); await sleep(50))
+      if (Date.now() > end) throw new Error(`tmux never showed ${wanted}:\n${screen()}`)
+  }
+  await shows(ready)
+  tmux('send-keys', '-l', prompt)
+  tmux('send-keys', 'Enter')
+  await shows(/^paragraph 25$/m)
+  await shows(ready)
+  for (const columns of widths) {
+    tmux('resize-window', '-x', String(columns), '-y', '40')
+    await shows(new RegExp(`^─{${columns}}\n› Ask.*\n─{${columns}}\n.*% left`, 'm'))
+    await sleep(200)
+    expect(frameParts(screen())).toEqual(oneFrame)
+  }
+  expect(screen().match(/^paragraph \d+$/gm)).toEqual(paragraphs)
+})
