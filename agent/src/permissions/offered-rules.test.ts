@@ -45,6 +45,15 @@ test.each([
   'npm test > out',
   'npm test $X',
   'a && b && c && d',
+  'git config user.name other',
+  'git rebase main',
+  'git submodule foreach ls',
+  'npm config set x y',
+  'pnpm dlx x',
+  'docker run x',
+  'docker exec x ls',
+  'kubectl exec pod',
+  'gh alias set x y',
 ])('%s offers nothing wider than itself', (command) => {
   expect(rulesForScript(readScript(command), () => false)).toEqual([exactly(readScript(command))])
 })

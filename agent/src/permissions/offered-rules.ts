@@ -33,6 +33,7 @@ function startOf(words: readonly string[]): readonly string[] | undefined {
   if (/^python[\d.]*$/.test(program) && sub === '-m' && isWord(name)) return words.slice(0, 3)
   const runner = runners.get(program)
   if (runner) {
+    if (openEnded.get(program)?.test(sub ?? '')) return undefined
     // `npm run build`, `npx vitest`, `docker compose up`.
     const length = runner.test(sub ?? '') ? 3 : 2
     return words.slice(1, length).every(isWord) && words.length >= length ? words.slice(0, length) : undefined
@@ -56,6 +57,18 @@ const runners: ReadonlyMap<string, RegExp> = new Map([
   ['aws', /./],
   ['gcloud', /./],
   ['kubectl', /^(?:rollout|config)$/],
+])
+
+/** Subcommands whose arguments name programs to run, now or later: `git config core.sshCommand …`, `docker run -v /:/host …`. */
+const openEnded: ReadonlyMap<string, RegExp> = new Map([
+  ['git', /^(?:config|bisect|rebase|submodule|filter-branch|for-each-repo|difftool|mergetool|hook|daemon)$/],
+  ...'npm pnpm yarn bun'.split(' ').map((name) => [name, /^(?:config|c|set|explore|x|dlx)$/] as const),
+  ...'pip pip3 poetry composer bundle helm'.split(' ').map((name) => [name, /^(?:config|plugin)$/] as const),
+  ['docker', /^(?:run|exec|create)$/],
+  ['kubectl', /^(?:run|exec|debug|cp|config)$/],
+  ['gh', /^(?:alias|extension|config)$/],
+  ['aws', /^configure$/],
+  ['gcloud', /^config$/],
 ])
 
 /** What they do depends on their arguments so much that a rule for all of them is a rule for everything. */
