@@ -15,7 +15,7 @@ import type { Press } from './input/keys.ts'
 import type { Printed } from './printed.ts'
 import type { Effect } from './state/effects.ts'
 import { asked, greet, hear, settle, withdrawn } from './state/hear.ts'
-import { press } from './state/press.ts'
+import { armedMs, press } from './state/press.ts'
 import { type TerminalState, withItem } from './state/state.ts'
 import type { Store } from './store.ts'
 
@@ -112,9 +112,17 @@ export function createController(options: ControllerOptions): Controller {
       }
       const { state, effects } = press({ ...store.get(), history: history.entries() }, key, Date.now())
       store.update(() => state, 'now')
+      if (state.armed) disarmLater(store, state.armed)
       for (const effect of effects) void run(effect)
     },
   }
+}
+
+/** The hint goes when a second press no longer counts. */
+function disarmLater(store: Store, armed: NonNullable<TerminalState['armed']>): void {
+  const disarm = (state: TerminalState) =>
+    state.armed === armed ? { ...state, armed: undefined, hint: undefined } : state
+  setTimeout(() => store.update(disarm, 'now'), armedMs).unref()
 }
 
 /** Runs once after a number of milliseconds, however often it is called until then. */

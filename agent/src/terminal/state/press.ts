@@ -1,5 +1,6 @@
 // Key presses, as changes of the state and things to do. Pure: the time is an argument.
 import type { PermissionMode } from '../../app.ts'
+import { counted } from '../../render/numbers.ts'
 import { menuOf } from '../input/completion.ts'
 import { emptyEditor } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
@@ -10,7 +11,7 @@ import { pressInPrompt, searchHistory } from './press-prompt.ts'
 import { type AskDialog, canMove, type TerminalState } from './state.ts'
 
 /** How long a second Ctrl+C or Esc counts as the second, unless another key comes between. */
-const armedMs = 2_000
+export const armedMs = 2_000
 
 export function press(before: TerminalState, key: Press, now: number): Step {
   const { armed } = before
@@ -33,7 +34,7 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   if (key.key === 'ctrl+g') return step(state, { type: 'open-editor' })
   if (key.key === 'ctrl+v') return step(state, { type: 'paste-image' })
   if (key.key === 'ctrl+b' && canMove(state)) return step(state, { type: 'move-to-background' })
-  if (key.key === 'ctrl+d' && state.editor.text === '') return step(state, { type: 'quit' })
+  if (key.key === 'ctrl+d' && state.editor.text === '') return pressCtrlD(state, now)
   const typed = key.key === 'text' || key.key === 'paste' ? { ...state, typedAt: now } : state
   return pressInPrompt(typed, key)
 }
@@ -65,15 +66,33 @@ function pressCtrlC(state: TerminalState, now: number): Step {
   return step(editor.text === '' ? next : { ...next, editor: emptyEditor, recalled: undefined })
 }
 
+/** Quits. While something runs, only the second of two does. */
+function pressCtrlD(state: TerminalState, now: number): Step {
+  const { agent, command, armed } = state
+  const runs = agent?.isBusy || command !== undefined ? 'The agent is working' : runningTasks(agent)
+  if (runs === undefined || (armed && now - armed.at < armedMs)) return step(state, { type: 'quit' })
+  return step({ ...state, armed: { key: 'ctrl+d', at: now }, hint: `${runs}. Press Ctrl+D again to quit.` })
+}
+
+function runningTasks(agent: TerminalState['agent']): string | undefined {
+  const count = agent?.tasks.filter(({ isRunning }) => isRunning).length ?? 0
+  return count === 0 ? undefined : `${counted(count, 'task')} in the background would be stopped`
+}
+
+/** Goes back one step: closes a menu, interrupts, or, pressed twice, clears the text or goes to an earlier message. */
 function pressEscape(state: TerminalState, now: number): Step {
   const { armed, agent, editor } = state
   if (menuOf(state).length > 0) return step({ ...state, completion: -1 })
   if (state.command !== undefined) return step(state, { type: 'abort-command' })
   if (agent?.isBusy || state.compaction) return interrupted(state)
-  if (editor.text === '') return step(state)
-  if (armed?.key === 'escape' && now - armed.at < armedMs)
+  const isEmpty = editor.text === ''
+  if (isEmpty && !state.hasSaid) return step(state)
+  if (armed && now - armed.at < armedMs) {
+    if (isEmpty) return step({ ...state, armed: undefined }, { type: 'command', line: '/rewind' })
     return step({ ...state, editor: emptyEditor, armed: undefined })
-  return step({ ...state, armed: { key: 'escape', at: now }, hint: 'Press Esc again to clear the text.' })
+  }
+  const hint = `Press Esc again to ${isEmpty ? 'go back to an earlier message' : 'clear the text'}.`
+  return step({ ...state, armed: { key: 'escape', at: now }, hint })
 }
 
 function interrupted(state: TerminalState): Step {

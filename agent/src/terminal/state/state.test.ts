@@ -26,6 +26,8 @@ function after(state: TerminalState, ...events: readonly UiEvent[]): TerminalSta
   return events.reduce((before, event) => hear(before, event, 0), state)
 }
 
+const task = { id: 'bash-1', title: 'Ticks', isRunning: true }
+
 const contents = ({ items }: TerminalState) => items.map((item) => item && { ...item, hasGap: undefined })
 
 describe('events', () => {
@@ -230,6 +232,32 @@ describe('keys at the prompt', () => {
     expect(press(once.state, { key: 'escape' }, 500).state.editor.text).toBe('')
     const typing = press(once.state, { key: 'text', text: '!' }, 500)
     expect(press(typing.state, { key: 'escape' }, 1_000).state.editor.text).toBe('text!')
+  })
+
+  test('Esc twice on an empty prompt goes back to an earlier message, once something was said', () => {
+    const said = { ...ready, hasSaid: true }
+    const once = press(said, { key: 'escape' }, 0)
+    expect([once.effects, once.state.hint]).toEqual([[], 'Press Esc again to go back to an earlier message.'])
+    expect(press(once.state, { key: 'escape' }, 500).effects).toEqual([{ type: 'command', line: '/rewind' }])
+    expect(press(once.state, { key: 'escape' }, 2_000).effects).toEqual([])
+    expect(press(ready, { key: 'escape' }, 0).state.hint).toBe(undefined)
+  })
+
+  test.each([
+    ['nothing runs', idle, undefined],
+    ['the agent works', { ...idle, isBusy: true }, 'The agent is working. Press Ctrl+D again to quit.'],
+    ['a task has ended', { ...idle, tasks: [{ ...task, isRunning: false }] }, undefined],
+    [
+      'a task runs',
+      { ...idle, tasks: [task] },
+      '1 task in the background would be stopped. Press Ctrl+D again to quit.',
+    ],
+  ])('Ctrl+D while %s', (_, agent, hint) => {
+    const once = press({ ...ready, agent }, { key: 'ctrl+d' }, 0)
+    const quit = [{ type: 'quit' }]
+    expect([once.effects, once.state.hint]).toEqual([hint === undefined ? quit : [], hint])
+    expect(press(once.state, { key: 'ctrl+d' }, 1_999).effects).toEqual(quit)
+    expect(press(once.state, { key: 'ctrl+d' }, 2_000).effects).toEqual(hint === undefined ? quit : [])
   })
 
   test.each([

@@ -132,8 +132,8 @@ export type TerminalState = {
   /** Selected row of the completion menu; -1 when it was closed with Esc. */
   readonly completion: number
   readonly hint: string | undefined
-  /** When Ctrl+C was pressed, or Esc over a text: a second press soon after means it. */
-  readonly armed: { readonly key: 'ctrl+c' | 'escape'; readonly at: number } | undefined
+  /** The key that was pressed first, and when, where a second press soon after does something. */
+  readonly armed: { readonly key: 'ctrl+c' | 'ctrl+d' | 'escape'; readonly at: number } | undefined
   /** When text was last typed. */
   readonly typedAt: number
   /** The person has said something in this session. */
