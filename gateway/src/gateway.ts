@@ -6,6 +6,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { type EngineEvent, StoreError } from 'everlong'
 import type { Books, Row } from './books/book.ts'
 import { createMetrics } from './books/metrics.ts'
+import type { Environment } from './config/load.ts'
 import type { Config } from './config/schema.ts'
 import { createApp } from './http/app.ts'
 import { createInFlight } from './http/in-flight.ts'
@@ -20,6 +21,7 @@ import { removeOld } from './retention.ts'
 import { makeFolder } from './state/folder.ts'
 import type { StoreHealth } from './state/health.ts'
 import { openStores, type StoreOf, type Stores } from './stores.ts'
+import { startTelemetry } from './telemetry/start.ts'
 import { createTenants } from './tenants.ts'
 import { writeExchange } from './transcripts/exchange.ts'
 import { createHold } from './transcripts/held.ts'
@@ -32,6 +34,8 @@ export type GatewayPorts = {
   readonly write: (line: string) => void
   readonly now?: () => number
   readonly newId?: () => string
+  /** Variables of OpenTelemetry are read from it. Default: that of the process. */
+  readonly environment?: Environment
   /** Where the sessions of a tenant are. Default: as configured. */
   readonly storeOf?: StoreOf
   /** Where the engine's sessions of level 3 are. Default: as configured. */
@@ -51,7 +55,7 @@ export type Gateway = {
 
 /** Throws a StoreError, or an error of the system, if the configured store cannot be used. */
 export async function startGateway(config: Config, ports: GatewayPorts): Promise<Gateway> {
-  const { now = Date.now, newId = randomUUID } = ports
+  const { now = Date.now, newId = randomUUID, environment = process.env } = ports
   const log = createLog(ports.write, now)
   const stores = { ...openStores(config, log), ...definedPorts(ports) }
   await prepare(stores, config)
@@ -70,8 +74,10 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   const upstreams = createUpstreams(config)
   const limits = createLimits({ config, now, log, health, shared: state.uses })
   const metrics = createMetrics({ waiting: () => recorder.waiting(), problem: health.problem })
+  const telemetry = await startTelemetry({ config: config.telemetry, environment, log, now })
   const books = counted(state.books, (row) => {
     metrics.count(row)
+    telemetry.count(row)
     limits.used(row, row.input + row.output + row.cacheRead + row.cacheWrite)
   })
   const transcripts = createTranscripts({ hold, notes: state.notes, now })
@@ -79,13 +85,16 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     ...{ config, log, health },
     // Fewer than there are connections, so that requests of level 3 find one.
     concurrency: config.store ? Math.max(1, Math.floor(config.store.connections / 2)) : 1,
-    record: (passed) => writeExchange(passed, { config, log, identify, transcripts, books, notes: state.notes }),
+    record: (passed) =>
+      passed.trace.record(() =>
+        writeExchange(passed, { config, log, identify, transcripts, books, notes: state.notes }),
+      ),
   })
   const jobs = startJobs(stores, { config, log, now })
   const inFlight = createInFlight()
   let isStopping = false
   const parts: Parts = {
-    ...{ config, log, now, inFlight, upstreams, recorder, identify, managed, limits, metrics, health },
+    ...{ config, log, now, inFlight, upstreams, recorder, identify, managed, limits, metrics, health, telemetry },
     ...{ books: state.books, tenants: createTenants(config) },
     isStopping: () => isStopping,
     recallPlace: (tenant) =>
@@ -100,11 +109,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   const stop = async (): Promise<void> => {
     await closeServer(server, { inFlight, limitMs: config.limits.stopMs })
     upstreams.close()
-    await recorder.close()
-    await hold.close()
-    await managed.close()
-    await jobs?.close()
-    await stores.close()
+    for (const part of [recorder, hold, managed, jobs, telemetry, stores]) await part?.close()
   }
   let closing: Promise<void> | undefined
   return {

@@ -10,6 +10,7 @@ import type { Limits } from './limits/limits.ts'
 import type { Log } from './log.ts'
 import type { RecallPlace } from './recall/mcp.ts'
 import type { StoreHealth } from './state/health.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Tenants } from './tenants.ts'
 import type { Recorder } from './transcripts/recorder.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -28,6 +29,7 @@ export type Parts = {
   readonly managed: Managed
   readonly books: Books
   readonly metrics: Metrics
+  readonly telemetry: Telemetry
   readonly recorder: Recorder
   readonly health: StoreHealth
   /** Where the transcripts of a tenant are searched. */

@@ -80,6 +80,15 @@ const retention = z.strictObject({
   tenants: z.record(plainName, z.strictObject(kept)).default({}),
 })
 
+const telemetry = z.strictObject({
+  /** Of an OTLP collector, without /v1/traces. */
+  endpoint: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+  /** For the collector. */
+  headers: z.record(z.string(), z.string()).default({}),
+  /** Share of the requests that are traced, unless their client decides. */
+  sampleRatio: z.number().min(0).max(1).default(1),
+})
+
 const upstreamNames = z.strictObject({
   messages: plainName.default('anthropic'),
   openai: plainName.default('openai'),
@@ -115,6 +124,8 @@ export const configSchema = z.strictObject({
   keys: z.array(key).default([]),
   /** Opens /metrics and the report of all tenants, where there are keys. */
   adminSecrets: z.array(z.string().min(32, 'a key needs at least 32 characters')).default([]),
+  /** Where traces and metrics go. Default: where the variables of OpenTelemetry say, else nowhere. */
+  telemetry: telemetry.optional(),
   limits: z
     .strictObject({
       maxBodyBytes: z

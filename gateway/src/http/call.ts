@@ -10,6 +10,8 @@ export type UpstreamCall = {
   readonly path: string
   /** Of the caller's request, as they came. */
   readonly rawHeaders: readonly string[]
+  /** Headers of the gateway's own. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly timeoutMs: number
   readonly signal?: AbortSignalPort | undefined
@@ -32,6 +34,7 @@ export function callUpstream({
   upstream,
   path,
   rawHeaders,
+  headers: ownHeaders = {},
   body,
   timeoutMs,
   signal,
@@ -43,6 +46,7 @@ export function callUpstream({
   const headers = requestHeaders([...own, 'content-type', 'application/json'], {
     host: origin.host,
     length: body.length,
+    own: ownHeaders,
   })
   const request = upstream.request({
     ...{ protocol: origin.protocol, hostname: origin.hostname.replace(/^\[|\]$/g, ''), port: origin.port },

@@ -11,16 +11,25 @@ import { type Refusal, refusals, refuse, type Shape, tooLarge } from './refusals
 
 export async function handle(incoming: IncomingMessage, outgoing: ServerResponse, parts: Parts): Promise<void> {
   const started = parts.now()
-  const call = admitted(incoming, outgoing, { parts, started })
-  if ('refusal' in call) {
-    refuse(outgoing, call.refusal, call.shape)
-    parts.log('warn', 'refused', { status: call.refusal.status, reason: call.refusal.type })
+  const admittance = admitted(incoming, outgoing, { parts, started })
+  if ('refusal' in admittance) {
+    const { refusal, shape } = admittance
+    refuse(outgoing, refusal, shape)
+    parts.log('warn', 'refused', { status: refusal.status, reason: refusal.type })
     return
   }
+  const { caller, dialect } = admittance
+  const trace = parts.telemetry.request({
+    ...{ method: incoming.method ?? '', api: dialect?.name ?? 'other', time: started, headers: incoming.headers },
+    ...{ tenant: caller.tenant, level: caller.level },
+  })
+  outgoing.once('close', () => trace.answered(outgoing.headersSent ? outgoing.statusCode : 0))
+  const call: Call = { ...admittance, trace }
   const entered = await parts.limits.enter(call.caller)
   if ('refusal' in entered) {
     const { status, type: reason } = entered.refusal
     refuse(outgoing, entered.refusal, call.shape)
+    trace.close()
     parts.log('warn', 'refused', { status, reason, tenant: call.caller.tenant, key: call.caller.key })
     return
   }
@@ -45,7 +54,7 @@ function admitted(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   { parts, started }: { readonly parts: Parts; readonly started: number },
-): Call | Refused {
+): Omit<Call, 'trace'> | Refused {
   const isMessagesApi =
     incoming.headers['anthropic-version'] !== undefined || incoming.headers['x-api-key'] !== undefined
   const route = parts.upstreams.routeOf(incoming.url ?? '', isMessagesApi)

@@ -15,6 +15,8 @@ export type ForwardOptions = {
   readonly path: string
   /** The bytes to send, or the request itself to stream it. */
   readonly body: Buffer | Readable
+  /** Headers of the gateway's own for the upstream. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly shape: Shape
   readonly limits: Config['limits']
   readonly now: () => number
@@ -44,6 +46,7 @@ export async function forward(options: ForwardOptions): Promise<Forwarded> {
   const headers = requestHeaders(incoming.rawHeaders, {
     host: origin.host,
     length: Buffer.isBuffer(body) ? body.length : undefined,
+    ...(options.headers ? { own: options.headers } : {}),
   })
   const request = upstream.request({
     ...{ protocol: origin.protocol, hostname: origin.hostname.replace(/^\[|\]$/g, ''), port: origin.port },

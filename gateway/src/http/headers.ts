@@ -24,12 +24,15 @@ export type Sending = {
   readonly host: string
   /** The bytes that are sent; undefined if the caller's body is streamed. */
   readonly length: number | undefined
+  /** Set by the gateway, instead of what the caller sent under these names. */
+  readonly own?: Readonly<Record<string, string>>
 }
 
 /** Names and values, one after the other, as Node reads them and takes them. */
-export function requestHeaders(raw: readonly string[], { host, length }: Sending): string[] {
-  const passed = filtered(raw, (name) => name !== 'host' && name !== 'content-length' && !name.startsWith(ownPrefix))
-  return ['host', host, ...passed, ...framing(raw, length)]
+export function requestHeaders(raw: readonly string[], { host, length, own = {} }: Sending): string[] {
+  const isPassed = (name: string) =>
+    name !== 'host' && name !== 'content-length' && !name.startsWith(ownPrefix) && !Object.hasOwn(own, name)
+  return ['host', host, ...filtered(raw, isPassed), ...Object.entries(own).flat(), ...framing(raw, length)]
 }
 
 /** How the upstream finds the end of the body: as the caller said, unless the bytes are known. */

@@ -11,6 +11,7 @@ import { isReminder } from '../dialects/reminders.ts'
 import { bodyObject, readBody } from '../http/body.ts'
 import { refuse, tooLarge } from '../http/refusals.ts'
 import type { Parts } from '../parts.ts'
+import type { Trace } from '../telemetry/telemetry.ts'
 import type { Route } from '../upstreams.ts'
 import type { ReadableCall } from './call.ts'
 import { type CompactionRequest, compactionIn, conversationBefore, mayBeCompaction } from './compaction-request.ts'
@@ -47,6 +48,7 @@ export async function answerOr(call: ReadableCall, parts: Parts, otherwise: Othe
       incoming,
       replying,
       route,
+      trace: call.trace,
       dialect,
       timeoutMs: limits.idleMs,
       pingMs: limits.pingMs,
@@ -87,6 +89,7 @@ type Answering = {
   readonly incoming: IncomingMessage
   readonly replying: Replying
   readonly route: Route
+  readonly trace: Trace
   readonly dialect: Dialect
   readonly body: JsonObject
   readonly asked: Asked
@@ -115,12 +118,13 @@ async function handoverFor(answering: Answering): Promise<Handover> {
     rawHeaders: incoming.rawHeaders,
     timeoutMs: answering.timeoutMs,
   }
-  const model = relayClient({ dialect, body, messages, call, onAnswer: answering.onAnswer })
+  const model = relayClient({ dialect, body, messages, call, trace: answering.trace, onAnswer: answering.onAnswer })
   try {
     const outcome = await compact(messages, {
       model,
       conversation: { source: 'compact', model: asked.model, messages },
       signal: gone.signal,
+      onEvent: answering.trace.onEvent,
       // A conversation that no model can read any more still gets a page, written by code.
       settings: { offline: 'overflow' },
       ...(request.instructions === undefined ? {} : { instructions: request.instructions }),

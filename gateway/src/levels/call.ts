@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Shape } from '../http/refusals.ts'
+import type { Trace } from '../telemetry/telemetry.ts'
 import type { Caller } from '../tenants.ts'
 import type { Route } from '../upstreams.ts'
 
@@ -14,6 +15,7 @@ export type Call = {
   readonly dialect: Dialect | undefined
   readonly shape: Shape
   readonly started: number
+  readonly trace: Trace
 }
 
 /** One whose conversation can be read. */

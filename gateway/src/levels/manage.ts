@@ -55,7 +55,11 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
     { outgoing, dialect: dialect.name, isStreamed: asked.isStreamed },
     parts.config.limits.pingMs,
   )
-  const { run, release: close } = parts.managed.use({ ...conversation, dialect: dialect.name })
+  const { run, release: close } = parts.managed.use({
+    ...conversation,
+    dialect: dialect.name,
+    onEvent: call.trace.onEvent,
+  })
   // What is not stored comes again with the next request.
   const release = () =>
     close().catch((error: unknown) =>

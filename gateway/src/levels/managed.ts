@@ -16,7 +16,11 @@ export type Managed = {
   readonly close: () => Promise<void>
 }
 
-export type ManagedConversation = Pick<Conversation, 'tenant' | 'session'> & { readonly dialect: DialectName }
+export type ManagedConversation = Pick<Conversation, 'tenant' | 'session'> & {
+  readonly dialect: DialectName
+  /** Told of what the engine does until somebody else uses the conversation. */
+  readonly onEvent?: (event: EngineEvent) => void
+}
 
 export type Using = Pick<ManagedSdk, 'run'> & { readonly release: () => Promise<void> }
 
@@ -41,7 +45,7 @@ const settings = {
   summary: { boundThinking: 'decline', offline: 'overflow' },
 } as const
 
-type Opened = { readonly sdk: ManagedSdk; users: number }
+type Opened = { readonly sdk: ManagedSdk; users: number; onEvent: ManagedConversation['onEvent'] }
 
 export function createManaged({ storeOf, max, isShared, waitMs, onEvent }: ManagedOptions): Managed {
   const open = new Map<string, Opened>()
@@ -49,15 +53,21 @@ export function createManaged({ storeOf, max, isShared, waitMs, onEvent }: Manag
     const store = withoutPaths(isShared ? whenFree(storeOf(tenant), waitMs) : storeOf(tenant))
     const options = {
       ...{ settings, environment: {}, store, sessionId: plainId(session), maxConversations: 1 },
-      onEvent: (event: EngineEvent) => onEvent(tenant, event),
+      onEvent: (event: EngineEvent) => {
+        onEvent(tenant, event)
+        made.onEvent?.(event)
+      },
     }
-    return { sdk: dialect === 'messages' ? messagesSdk(options) : openAiSdk(dialect, options), users: 0 }
+    const sdk = dialect === 'messages' ? messagesSdk(options) : openAiSdk(dialect, options)
+    const made: Opened = { sdk, users: 0, onEvent: undefined }
+    return made
   }
   return {
     use: (conversation) => {
       const name = JSON.stringify([conversation.tenant, conversation.session, conversation.dialect])
       const found = open.get(name) ?? opened(conversation)
       found.users++
+      found.onEvent = conversation.onEvent
       // The most recently used one last.
       open.delete(name)
       open.set(name, found)

@@ -15,13 +15,17 @@ export async function observe(call: Call, parts: Parts): Promise<void> {
   const forwarded = await passOn(call, incoming, parts)
   const bytes = kept.bytes()
   if (bytes) recordExchange(call, { forwarded, bytes, own: [], isHandover: false }, parts)
+  else call.trace.close()
 }
 
-export function passOn(call: Call, body: Buffer | Call['incoming'], parts: Parts): Promise<Forwarded> {
-  const { incoming, outgoing, route, shape } = call
+export async function passOn(call: Call, body: Buffer | Call['incoming'], parts: Parts): Promise<Forwarded> {
+  const { incoming, outgoing, route, shape, trace } = call
   const { limits } = parts.config
   const { upstream, path } = route
-  return forward({ incoming, outgoing, shape, limits, body, upstream, path, now: parts.now })
+  const { headers, ended } = trace.ask(upstream, 'client')
+  const forwarded = await forward({ incoming, outgoing, shape, limits, body, upstream, path, headers, now: parts.now })
+  ended(forwarded.status)
+  return forwarded
 }
 
 export type Ended = {
@@ -38,7 +42,7 @@ export type Ended = {
 
 /** Logs the request, and leaves the rest to the background. */
 export function recordExchange(call: Call, ended: Ended, { log, now, recorder }: Parts): void {
-  const { caller, route, dialect, started: time, incoming } = call
+  const { caller, route, dialect, started: time, incoming, trace } = call
   const { type, status, firstByteMs, isWhole } = ended.forwarded
   const upstream = route.upstream.name
   const ms = now() - time
@@ -47,10 +51,14 @@ export function recordExchange(call: Call, ended: Ended, { log, now, recorder }:
     ...{ upstream, status, end: type, whole: isWhole, firstByteMs, ms },
     ...(ended.isHandover ? { handover: true } : {}),
   })
-  if (!dialect) return
+  if (!dialect) {
+    trace.close()
+    return
+  }
   recorder.add({
     id: randomUUID(),
     removed: 0,
+    trace,
     caller,
     level: caller.level,
     dialect,

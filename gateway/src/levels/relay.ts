@@ -5,6 +5,7 @@ import { blocksOf, type JsonObject, modelFacts, readRefusal, textOf } from 'ever
 import type { Dialect } from '../dialects/dialect.ts'
 import { eventsOf } from '../dialects/events.ts'
 import { callUpstream, type UpstreamCall } from '../http/call.ts'
+import type { Trace } from '../telemetry/telemetry.ts'
 
 export type Relay = {
   readonly dialect: Dialect
@@ -13,6 +14,7 @@ export type Relay = {
   /** The same conversation as ours. */
   readonly messages: readonly Message[]
   readonly call: Omit<UpstreamCall, 'body' | 'signal'>
+  readonly trace: Trace
   /** Told of every answer, for the books. */
   readonly onAnswer: (answer: ModelAnswer) => void
 }
@@ -44,7 +46,9 @@ async function send(
   { signal }: SendOptions = {},
 ): Promise<ModelAnswer | ModelFailure> {
   const body = Buffer.from(JSON.stringify(bodyOf(request, relay)))
-  const told = await callUpstream({ ...relay.call, body, signal })
+  const asking = relay.trace.ask(relay.call.upstream, 'own')
+  const told = await callUpstream({ ...relay.call, headers: asking.headers, body, signal })
+  asking.ended(told.type === 'answer' ? told.status : 0)
   const failed = (reason: ModelFailure['reason'], message: string): ModelFailure => ({
     type: 'failed',
     reason,
@@ -62,6 +66,7 @@ async function send(
   }
   const { id, model, content, stopReason, usage } = answer
   const read: ModelAnswer = { type: 'answer', id, model, content, stopReason, usage }
+  asking.used({ model, usage })
   relay.onAnswer(read)
   return read
 }

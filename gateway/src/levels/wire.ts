@@ -48,11 +48,14 @@ export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptio
   const next = async (request: WireRequest): Promise<Response> => {
     const isOwn = request.signal !== gone.signal
     const started = parts.now()
+    const asking = call.trace.ask(call.route.upstream, isOwn ? 'own' : 'client')
     const message = await open(call, request.body === unchanged ? bytes : Buffer.from(request.body), {
       ...{ signal: gone.signal, limits: parts.config.limits },
       // The gateway reads these itself.
       isPlain: isOwn,
+      headers: asking.headers,
     }).catch((error: unknown) => {
+      asking.ended(0)
       if (!isOwn && error instanceof NotAsked) refusal = error.refusal
       throw error
     })
@@ -64,12 +67,17 @@ export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptio
       const firstByteMs = parts.now() - started
       const { stream, failure } = mayFailEarly(call, message) ? await begun(message) : { stream: message }
       const response = new Response(Readable.toWeb(stream) as ReadableStream, made)
+      message.once('close', () => asking.ended(made.status))
       sent.set(response, { message, body: request.body, firstByteMs, failure })
       return response
     }
     const read = Buffer.concat(await message.toArray())
     const answer = made.status < 300 ? dialect.readAnswer(eventsOf(read, message.headers['content-type'])) : undefined
-    if (answer) own.push({ type: 'answer', ...answer })
+    asking.ended(made.status)
+    if (answer) {
+      asking.used(answer)
+      own.push({ type: 'answer', ...answer })
+    }
     return new Response(read, made)
   }
   return {
@@ -152,10 +160,15 @@ class NotAsked extends Error {
 type Opening = {
   readonly signal: AbortSignal
   readonly isPlain: boolean
+  readonly headers: Readonly<Record<string, string>>
   readonly limits: Parts['config']['limits']
 }
 
-function open(call: ReadableCall, body: Buffer, { signal, isPlain, limits }: Opening): Promise<IncomingMessage> {
+function open(
+  call: ReadableCall,
+  body: Buffer,
+  { signal, isPlain, headers: own, limits }: Opening,
+): Promise<IncomingMessage> {
   const { incoming, outgoing, route } = call
   const { upstream, path } = route
   const { origin, agent } = upstream
@@ -164,7 +177,7 @@ function open(call: ReadableCall, body: Buffer, { signal, isPlain, limits }: Ope
         at % 2 === 0 && name.toLowerCase() !== 'accept-encoding' ? [name, all[at + 1] ?? ''] : [],
       )
     : incoming.rawHeaders
-  const headers = requestHeaders(raw, { host: origin.host, length: body.length })
+  const headers = requestHeaders(raw, { host: origin.host, length: body.length, own })
   return new Promise((resolve, reject) => {
     const request = upstream.request({
       ...{ protocol: origin.protocol, hostname: origin.hostname.replace(/^\[|\]$/g, ''), port: origin.port, signal },

@@ -7,6 +7,7 @@ import { createIdentify } from '../identify/identify.ts'
 import type { Log } from '../log.ts'
 import { alwaysThere } from '../state/health.ts'
 import { openState } from '../state/sqlite.ts'
+import { noTrace } from '../telemetry/telemetry.ts'
 import { writeExchange } from '../transcripts/exchange.ts'
 import { createHold } from '../transcripts/held.ts'
 import { createRecorder } from '../transcripts/recorder.ts'
@@ -74,9 +75,7 @@ export function recording() {
         ...{
           own: [],
           isHandover: false,
-          removed: 0,
-          time: 0,
-          ms: 0,
+          ...{ removed: 0, trace: noTrace, time: 0, ms: 0 },
           bytes: Buffer.from(JSON.stringify({ model: 'claude-opus-5', max_tokens: 9, messages, tools })),
         },
         forwarded: {

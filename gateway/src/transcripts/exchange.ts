@@ -46,6 +46,7 @@ export async function writeExchange(passed: Passed, parts: RecordParts): Promise
   if (isAnswered && !bytes && !passed.isHandover) {
     notRecorded('The answer is larger than limits.maxStoredAnswerBytes. Only its request is stored.')
   }
+  passed.trace.used({ model: read.asked.model, usage: read.usage })
   await requestsFirst()
   await book(passed, read, { ...parts, isAnswered })
   await requestsFirst()

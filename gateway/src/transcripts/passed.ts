@@ -5,6 +5,7 @@ import type { Level } from '../config/schema.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Forwarded } from '../http/forward.ts'
 import type { Conversation } from '../identify/identify.ts'
+import type { Trace } from '../telemetry/telemetry.ts'
 import type { Caller } from '../tenants.ts'
 
 /** A request with its answer, as bytes. */
@@ -32,4 +33,5 @@ export type Passed = {
   readonly conversation?: Conversation
   /** Tokens that the client sent and the upstream did not get. */
   readonly removed: number
+  readonly trace: Trace
 }

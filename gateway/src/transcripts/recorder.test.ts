@@ -3,6 +3,7 @@ import { StoreError } from 'everlong'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { checkConfig } from '../config/load.ts'
 import { watchStore } from '../state/health.ts'
+import { noTrace } from '../telemetry/telemetry.ts'
 import type { Passed } from './passed.ts'
 import { createRecorder } from './recorder.ts'
 
@@ -33,7 +34,13 @@ function recording({ write = async () => undefined }: { readonly write?: () => P
   })
   const add = (...ids: readonly string[]) => {
     for (const id of ids) {
-      const passed = { id, caller: { tenant: 't' }, bytes: Buffer.from(id), forwarded: { bytes: undefined } }
+      const passed = {
+        id,
+        caller: { tenant: 't' },
+        bytes: Buffer.from(id),
+        forwarded: { bytes: undefined },
+        trace: noTrace,
+      }
       recorder.add(passed as unknown as Passed)
     }
   }

@@ -38,9 +38,10 @@ export function createRecorder({ config, log, health, concurrency, record }: Rec
   let running = 0
   /** The gateway stops, and has waited long enough for a store that is away. */
   let isOverdue = false
-  let idle: (() => void)[] = []
-  const done = (item: Item) => {
-    waitingBytes -= item.bytes
+  const idle: (() => void)[] = []
+  const done = ({ bytes, passed }: Item) => {
+    waitingBytes -= bytes
+    passed.trace.close()
   }
   const giveUp = (item: Item, why: string) => {
     done(item)
@@ -73,20 +74,19 @@ export function createRecorder({ config, log, health, concurrency, record }: Rec
       queue = []
     }
     while (running < concurrency && queue.length > 0 && health.problem() === undefined) {
-      const item = queue.shift() as Item
       running++
-      void run(item)
+      void run(queue.shift() as Item)
     }
     if (running > 0 || queue.length > 0) return
-    for (const resolve of idle) resolve()
-    idle = []
+    for (const resolve of idle.splice(0)) resolve()
   }
   health.onReturn(pump)
-  const settled = () =>
-    new Promise<void>((resolve) => {
-      idle.push(resolve)
-      pump()
-    })
+  const settled = (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    idle.push(resolve)
+    pump()
+    return promise
+  }
   return {
     add: (passed) => {
       const bytes = passed.bytes.length + (passed.forwarded.bytes?.length ?? 0)

@@ -1,0 +1,14 @@
+// Names for traces and metrics. Callers choose the names of models, so only those of the catalog are used.
+import { modelFacts } from 'everlong/internal'
+import type { AskedUpstream } from './telemetry.ts'
+
+export function modelName(model: string): string {
+  return modelFacts(model) ? model : 'other'
+}
+
+/** As the GenAI conventions name them; others by the name that the configuration gives them. */
+export function providerOf({ name, origin }: AskedUpstream): string {
+  if (/(^|\.)anthropic\.com$/.test(origin.hostname)) return 'anthropic'
+  if (/(^|\.)openai\.com$/.test(origin.hostname)) return 'openai'
+  return name
+}
