@@ -1,6 +1,8 @@
 // Which folders are open and closed, without a sandbox.
+import { once } from 'node:events'
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { setFolder } from '../testing/folder.ts'
 import { foldersFor } from './folders.ts'
@@ -116,3 +118,36 @@ test.skipIf(process.platform !== 'linux')(
     expect(closed.filter((path) => /^\/(?:usr|etc|bin|lib|opt|proc|dev)$/.test(path))).toEqual([])
   },
 )
+
+/** Makes and removes a folder again and again, until the flag is set. */
+const toggling = `
+  const { mkdirSync, rmdirSync } = require('node:fs')
+  const { parentPort, workerData: { path, flag } } = require('node:worker_threads')
+  const state = new Int32Array(flag)
+  parentPort.postMessage('ready')
+  while (Atomics.load(state, 0) === 0) {
+    mkdirSync(path)
+    rmdirSync(path)
+  }
+`
+
+test('a placeholder that another sandbox takes away in the meantime is no repository, and no error', async () => {
+  const base = temporary()
+  const root = join(base, 'work')
+  const userHome = join(base, 'home')
+  mkdirSync(root)
+  mkdirSync(userHome)
+  const flag = new SharedArrayBuffer(4)
+  const worker = new Worker(toggling, { eval: true, workerData: { path: join(root, '.git'), flag } })
+  await once(worker, 'message')
+  try {
+    // Each folder that was added is one more look at the placeholder.
+    const added = Array.from({ length: 300 }, () => root)
+    for (let round = 0; round < 100; round++) {
+      expect(foldersFor({ root, added, agentHome: join(userHome, '.everlong'), userHome }).stores).toEqual([])
+    }
+  } finally {
+    Atomics.store(new Int32Array(flag), 0, 1)
+    await once(worker, 'exit')
+  }
+})
