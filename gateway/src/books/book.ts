@@ -34,9 +34,9 @@ export type Row = {
   readonly cache: CacheOutcome | undefined
   /** What a miss cost more than a hit, in US dollars. */
   readonly missCost: number | undefined
-  /** Tokens that the client sent and the upstream did not get. */
+  /** Tokens that the client alone would have sent and that the upstream did not get. */
   readonly removed: number
-  /** Their price at the tier at which they would have been billed, in US dollars. */
+  /** What the request would have cost without the gateway, less what it cost, in US dollars. May be below zero. */
   readonly saved: number | undefined
   readonly ms: number
 }

@@ -118,20 +118,18 @@ test('a report of a period leaves out what was before', async () => {
 })
 
 test.each([
-  ['read from the cache', { cacheRead: 900, cacheWrite: 100 }, { cacheRead: 1_000 }],
-  ['written to it', { cacheRead: 100, cacheWrite: 900 }, { cacheWrite: 1_000 }],
-  ['written to it for an hour', { cacheWrite: 900, cacheWriteHour: 900 }, { cacheWrite: 1_000, cacheWriteHour: 1_000 }],
-  ['sent without a cache', { input: 900 }, { input: 1_000 }],
-])('what was removed is priced as the rest of its prefix was: %s', (_, usage, removed) => {
-  const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
+  ['more than it was', { tokens: 61_000, cost: 0.5 }, [41_000, 0.5]],
+  ['less than it was: the gateway lost money', { tokens: 8_000, cost: 0.001 }, [0, 0.001]],
+  ['of unknown price', { tokens: 61_000, cost: undefined }, [41_000, undefined]],
+] as const)('a row has the difference to the request of the client alone: %s', (_, alone, [removed, cost]) => {
+  const usage = { input: 0, output: 9, cacheRead: 19_000, cacheWrite: 1_000, cacheWriteHour: 0 }
   const level = 'manage' as const
   const passed = {
     ...{ caller: { tenant: 'a', key: 'k', level, limits: {} }, level, upstream: 'u', dialect },
-    ...{ time: 0, ms: 0, removed: 1_000, forwarded: { status: 200 } },
+    ...{ time: 0, ms: 0, forwarded: { status: 200 } },
   }
-  const row = rowOf(passed, {
-    ...{ id: 'r', kind: 'client', user: undefined, model, session: 's', watched: undefined },
-    usage: { ...none, ...usage },
-  })
-  expect([row.removed, row.saved]).toEqual([1_000, costOf({ ...none, ...removed }, model)])
+  const booked = { id: 'r', kind: 'client', user: undefined, model, session: 's', watched: undefined, usage } as const
+  const saved = cost === undefined ? undefined : cost - (costOf(usage, model) ?? 0)
+  expect(rowOf(passed, { ...booked, alone })).toMatchObject({ removed, saved })
+  expect(rowOf(passed, booked)).toMatchObject({ removed: 0, saved: 0 })
 })

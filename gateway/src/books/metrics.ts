@@ -35,7 +35,11 @@ export function createMetrics({ waiting, problem }: Watched): Metrics {
   const cache = of('cache_outcomes_total', 'Whether the prompt cache was hit, or why not.', [...names, 'outcome'])
   const missCost = of('cache_miss_dollars_total', 'What misses cost more than hits.', [...names, 'outcome'])
   const removed = of('removed_tokens_total', 'Tokens that the upstream did not get.', names)
-  const saved = of('saved_dollars_total', 'Their price where they would have been billed.', names)
+  const alone = of(
+    'cost_alone_dollars_total',
+    'Price of the requests if they had not passed through the gateway.',
+    names,
+  )
   const buckets = [0.1, 0.3, 1, 3, 10, 30, 100, 300]
   const seconds = new Histogram({
     ...{ name: 'everlong_gateway_request_seconds', help: 'From the request to the end of its answer.' },
@@ -67,7 +71,7 @@ export function createMetrics({ waiting, problem }: Watched): Metrics {
       if (row.cache !== undefined) cache.inc({ ...labels, outcome: row.cache })
       if (row.cache !== undefined && row.missCost) missCost.inc({ ...labels, outcome: row.cache }, row.missCost)
       removed.inc(labels, row.removed)
-      saved.inc(labels, row.saved ?? 0)
+      alone.inc(labels, Math.max(0, (row.cost ?? 0) + (row.saved ?? 0)))
       seconds.observe({ tenant, api }, row.ms / 1_000)
     },
     streaming: () => {

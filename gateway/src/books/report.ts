@@ -27,7 +27,7 @@ export type Report = {
   readonly cost: number
   readonly unpriced: number
   readonly cache: readonly CacheLine[]
-  /** What was taken out of requests: tokens, and what they would have cost where they would have been billed. */
+  /** Tokens that clients alone would have sent, and what the requests would have cost more than they did. */
   readonly removed: { readonly tokens: number; readonly saved: number }
   /** The gateway's own requests to models. */
   readonly own: { readonly requests: number; readonly cost: number }

@@ -1,7 +1,8 @@
 // Level 3: requests are reduced on the wire. What the engine leaves out stays out, in the same bytes, until it decides that another
 // change pays. A request that it leaves as it is passes as it came.
-import { countTokens, type ModelAnswer } from 'everlong'
+import type { ModelAnswer } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
+import { sizeOf } from '../dialects/size.ts'
 import { bodyObject } from '../http/body.ts'
 import { refuse } from '../http/refusals.ts'
 import { clientIdsOf } from '../identify/client-ids.ts'
@@ -84,9 +85,8 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
   stopSigns()
   const forwarded = await wire.answer(response)
   const sent = wire.sentFor(response)
-  const tokensIn = (one: JsonObject) => countTokens(dialect.readRequest(one)?.messages as never)
-  const removed = sent === undefined ? 0 : Math.max(0, tokensIn(body) - tokensIn(sent))
-  recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation, removed }, parts)
+  const size = sent === undefined ? {} : { sentTokens: sizeOf(dialect.readRequest(sent)) }
+  recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation, ...size }, parts)
   await release()
 }
 

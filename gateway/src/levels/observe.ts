@@ -36,8 +36,8 @@ export type Ended = {
   readonly isHandover: boolean
   /** If it was found before the request was sent. */
   readonly conversation?: Conversation
-  /** Tokens that the client sent and the upstream did not get. */
-  readonly removed?: number
+  /** Tokens of the request that was sent, by our estimate, if it is not the client's own. */
+  readonly sentTokens?: number
 }
 
 /** Logs the request, and leaves the rest to the background. */
@@ -57,7 +57,6 @@ export function recordExchange(call: Call, ended: Ended, { log, now, recorder }:
   }
   recorder.add({
     id: randomUUID(),
-    removed: 0,
     trace,
     caller,
     level: caller.level,

@@ -3,8 +3,11 @@ import type { Books, Row } from '../books/book.ts'
 import type { Heads } from '../identify/heads.ts'
 import type { Uses } from '../limits/uses.ts'
 
-/** `watch`: the prompt cache of the session. `compacted`: who wrote the newest summary that its client asked for. */
-export type NoteKind = 'watch' | 'compacted'
+/**
+ * `watch`: the prompt cache of the session. `alone`: its sizes without the gateway. `compacted`: who wrote the newest summary that its
+ * client asked for.
+ */
+export type NoteKind = 'watch' | 'alone' | 'compacted'
 
 /** A short text for each session and kind, which the next request of the session may need, in whichever process it arrives. */
 export type Notes = {

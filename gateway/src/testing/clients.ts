@@ -75,7 +75,7 @@ export function recording() {
         ...{
           own: [],
           isHandover: false,
-          ...{ removed: 0, trace: noTrace, time: 0, ms: 0 },
+          ...{ trace: noTrace, time: 0, ms: 0 },
           bytes: Buffer.from(JSON.stringify({ model: 'claude-opus-5', max_tokens: 9, messages, tools })),
         },
         forwarded: {

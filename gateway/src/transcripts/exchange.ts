@@ -1,14 +1,16 @@
 // One exchange, written: which conversation it belongs to, its rows in the books, its messages in the transcript. Everything may be
 // repeated after a failure: rows and records have ids of their own, so that each is stored once.
 import { setImmediate as requestsFirst } from 'node:timers/promises'
-import type { JsonObject } from 'everlong/internal'
-import type { Usage } from 'everlong/internal/wire'
+import { costOf, isToolResult, type JsonObject } from 'everlong/internal'
+import { billedCounts, type CacheOutcome, type Usage } from 'everlong/internal/wire'
+import { type Alone, type AloneState, aloneOf } from '../books/alone.ts'
 import type { Books } from '../books/book.ts'
 import { watchCache } from '../books/cache-watch.ts'
 import { rowOf } from '../books/rows.ts'
 import type { Config } from '../config/schema.ts'
 import type { Answered, Asked } from '../dialects/dialect.ts'
 import { eventsOf } from '../dialects/events.ts'
+import { overheadOf, sizeOf } from '../dialects/size.ts'
 import { bodyObject, decoded } from '../http/body.ts'
 import type { Forwarded } from '../http/forward.ts'
 import { clientIdsOf } from '../identify/client-ids.ts'
@@ -66,11 +68,36 @@ async function book(passed: Passed, read: Read, { books, notes, isAnswered }: Bo
       : undefined
   const billed = isHandover ? noUsage : usage
   const told = { model: asked.model, session, user }
-  await books.add(rowOf(passed, { ...told, id, kind: 'client', usage: billed, watched }))
+  const alone = isAnswered ? await aloneIn(passed, { ...read, cache: watched?.cache }, notes) : undefined
+  await books.add(rowOf(passed, { ...told, id, kind: 'client', usage: billed, watched, alone }))
   for (const [at, answer] of own.entries()) {
     await books.add(rowOf(passed, { ...told, id: `${id}-${at}`, kind: 'own', usage: answer.usage, watched: undefined }))
   }
   await watched?.remember()
+  if (alone?.state) await notes.put(tenant, session, 'alone', JSON.stringify(alone.state))
+}
+
+type AloneInput = Pick<Read, 'asked' | 'conversation' | 'usage'> & { readonly cache: CacheOutcome | undefined }
+
+/** What the client alone would have paid. Undefined if the gateway changed nothing about it. */
+async function aloneIn(
+  { level, isHandover, own, sentTokens }: Passed,
+  { asked, conversation, usage, cache }: AloneInput,
+  notes: Notes,
+): Promise<(Pick<Alone, 'tokens' | 'cost'> & { readonly state?: AloneState }) | undefined> {
+  const { model, messages } = asked
+  const [first] = own
+  // It would have asked the same model for a summary of the same conversation.
+  if (isHandover) return first && { tokens: 0, cost: costOf(billedCounts(first.usage), model) }
+  if (level !== 'manage' || !usage) return undefined
+  const note = await notes.get(conversation.tenant, conversation.session, 'alone')
+  const before: AloneState | undefined = note === undefined ? undefined : JSON.parse(note)
+  const tokens = sizeOf(asked)
+  return aloneOf({
+    ...{ before, usage: billedCounts(usage), cache, model, summary: own.at(-1)?.usage.output },
+    ...{ asked: tokens, sent: sentTokens ?? tokens, overhead: () => overheadOf(asked) },
+    isNewTurn: messages.at(-1)?.content.some(isToolResult) === false,
+  })
 }
 
 const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }

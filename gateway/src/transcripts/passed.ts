@@ -31,7 +31,7 @@ export type Passed = {
   readonly isHandover: boolean
   /** If it was found before the request was sent. */
   readonly conversation?: Conversation
-  /** Tokens that the client sent and the upstream did not get. */
-  readonly removed: number
+  /** Tokens of the request that was sent, by our estimate, if it is not the client's own. */
+  readonly sentTokens?: number
   readonly trace: Trace
 }

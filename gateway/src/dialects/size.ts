@@ -1,0 +1,15 @@
+// Tokens of a request by our estimate, system prompt and tools included.
+import { countTokens } from 'everlong'
+import type { Asked } from './dialect.ts'
+
+export function sizeOf(asked: Asked | undefined): number {
+  return asked ? countTokens(asked.messages as never) + overheadOf(asked) : 0
+}
+
+/** Of system prompt and tools alone. */
+export function overheadOf({ system, tools }: Pick<Asked, 'system' | 'tools'>): number {
+  const parts = [system, tools].filter((part) => part !== undefined && part !== null && part !== '')
+  return countTokens([
+    { role: 'user', content: parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('\n') },
+  ])
+}
