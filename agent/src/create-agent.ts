@@ -324,6 +324,7 @@ class RunningAgent implements Agent {
       model: host.model,
       spending: host.spending,
       sandbox: () => toolSet.sandbox?.() ?? { type: 'off' },
+      rules: () => toolSet.rules?.() ?? settings.permissions,
       open: async (choice) => {
         await host.open(choice)
         changed()

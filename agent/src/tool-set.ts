@@ -23,6 +23,8 @@ export type ToolSet = {
   readonly redact?: (text: string) => string
   /** Whether commands run in the sandbox. */
   readonly sandbox?: () => SandboxStatus
+  /** The rules that hold now, as people write them. */
+  readonly rules?: () => { readonly allow: readonly string[]; readonly deny: readonly string[] }
   readonly close: () => Promise<void>
 }
 

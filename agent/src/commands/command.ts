@@ -35,6 +35,8 @@ export type CommandContext = {
   readonly setMode: (mode: PermissionMode) => void
   readonly model: () => ChosenModel
   readonly sandbox: () => SandboxStatus
+  /** The rules that hold now: of the settings, and those that the person has added since. */
+  readonly rules: () => { readonly allow: readonly string[]; readonly deny: readonly string[] }
   /** What the session has cost since it began. */
   readonly spending: () => Promise<readonly Spent[]>
   /** Works in another session from now on. */

@@ -15,7 +15,7 @@ import { defineTool } from '../tool.ts'
 import type { CommandContext } from './command.ts'
 import { commands, usageOf } from './run.ts'
 import { fork } from './sessions.ts'
-import { model } from './setup.ts'
+import { model, permissions } from './setup.ts'
 
 const stage = agentStages()
 const answering = () => stage({ script: () => text('Here you are.') })
@@ -321,11 +321,32 @@ describe('setup', () => {
   test('/permissions shows and changes the mode', async () => {
     const { agent } = await answering()
     expect(await run(agent, '/permissions')).toBe(
-      'text: Mode ask: every change asks.\nSandbox: off. Rules alone decide about commands.\nNo rules in the settings.',
+      'text: Mode ask: edits ask, and commands unless they run in the sandbox or only look.\nSandbox: off. Rules alone decide about commands.\nNo rules.',
     )
     expect(await run(agent, '/permissions plan')).toBe('text: Mode plan: nothing is changed.')
     expect(agent.state().mode).toBe('plan')
     expect(await run(agent, '/permissions all')).toBe('error: all is no mode. Modes: ask, accept-edits, plan, allow.')
+  })
+
+  test('/permissions lists the rules that hold now, also those that were added since the start', async () => {
+    const context = {
+      mode: () => 'accept-edits',
+      sandbox: () => ({ type: 'off' }),
+      settings: { permissions: { allow: ['Bash(npm test:*)'], deny: ['Read(.env)'] } },
+      rules: () => ({ allow: ['Bash(npm test:*)', 'mcp__weather__forecast'], deny: ['Read(.env)'] }),
+    }
+    const shown = await permissions.run('', context as unknown as CommandContext)
+    expect(shown).toEqual({
+      type: 'text',
+      text: [
+        'Mode accept-edits: edits in the workspace do not ask.',
+        'Sandbox: off. Rules alone decide about commands.',
+        'Rules, of the settings unless marked:',
+        '  allow Bash(npm test:*)',
+        '  allow mcp__weather__forecast (added in this session)',
+        '  deny Read(.env)',
+      ].join('\n'),
+    })
   })
 
   test('/model offers models and refuses what is none', async () => {

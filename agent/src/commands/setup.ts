@@ -40,7 +40,7 @@ export const model: SlashCommand = {
 }
 
 const meanings: Readonly<Record<(typeof permissionModes)[number], string>> = {
-  ask: 'every change asks',
+  ask: 'edits ask, and commands unless they run in the sandbox or only look',
   'accept-edits': 'edits in the workspace do not ask',
   plan: 'nothing is changed',
   allow: 'nothing asks',
@@ -50,19 +50,23 @@ export const permissions: SlashCommand = {
   name: 'permissions',
   arguments: '[MODE]',
   help: 'shows the sandbox and the rules, or changes the mode: ask, accept-edits, plan, allow',
-  run: (words, { mode, setMode, settings, sandbox }) => {
+  run: (words, { mode, setMode, settings, sandbox, rules: rulesNow }) => {
     const wanted = permissionModes.find((name) => name === words)
     if (words !== '' && wanted === undefined) return error(`${words} is no mode. Modes: ${permissionModes.join(', ')}.`)
     if (wanted !== undefined) {
       setMode(wanted)
       return text(`Mode ${wanted}: ${meanings[wanted]}.`)
     }
-    const { allow, deny } = settings.permissions
-    const rules = Object.entries({ allow, deny }).flatMap(([kind, list]) => list.map((rule) => `  ${kind} ${rule}`))
+    const { allow, deny } = rulesNow()
+    const atStart = new Set(settings.permissions.allow)
+    const rules = [
+      ...allow.map((rule) => `  allow ${rule}${atStart.has(rule) ? '' : ' (added in this session)'}`),
+      ...deny.map((rule) => `  deny ${rule}`),
+    ]
     return text(
       `Mode ${mode()}: ${meanings[mode()]}.`,
       sandboxLine(sandbox()),
-      ...(rules.length === 0 ? ['No rules in the settings.'] : ['Rules:', ...rules]),
+      ...(rules.length === 0 ? ['No rules.'] : ['Rules, of the settings unless marked:', ...rules]),
     )
   },
 }

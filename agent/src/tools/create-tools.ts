@@ -11,7 +11,7 @@ import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { createServer, type Server } from '../mcp/servers.ts'
 import { findOwnAgents } from '../own/own-agents.ts'
 import { createPermissions, type Mode, type PermissionOptions } from '../permissions/permissions.ts'
-import { parseRules } from '../permissions/rule.ts'
+import { formatRule, parseRules, type RuleSet } from '../permissions/rule.ts'
 import { commandEnvironment, createRedactor, type Environment, type Secrets } from '../permissions/secrets.ts'
 import type { SandboxStatus } from '../sandbox/modes.ts'
 import { createSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
@@ -73,6 +73,8 @@ export type ToolsOptions = {
 export type AgentTools = {
   readonly tools: readonly AnyTool[]
   readonly sandbox: () => SandboxStatus
+  /** The rules that hold now, as people write them. */
+  readonly rules: () => { readonly allow: readonly string[]; readonly deny: readonly string[] }
   readonly tasks: Tasks
   /** Runs a command that the person typed. */
   readonly runForPerson: ReturnType<typeof personCommand>
@@ -102,7 +104,7 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   if (wrongName !== undefined)
     throw new Error(`The name of the MCP server ${JSON.stringify(wrongName)}: ${serverNameRule}.`)
   const own = await createKit(options, { environment, readable: skills.map(({ folder }) => folder) })
-  const { kit } = own
+  const { kit, permitted } = own
   const servers = Object.entries(options.mcpServers ?? {}).map(([name, server]) =>
     createServer(name, server, { cwd: kit.workspace.realRoot }),
   )
@@ -111,7 +113,6 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const compact = ownCompactTool()
   const skill = skillTool(kit, skills)
   const ripgrep = findRipgrep(environment.PATH)
-  const { permitted } = own
   const looking = permitted([readTool(kit), grepTool(kit, { ripgrep }), globTool(kit), webFetchTool(kit)])
   const sandbox = createSandbox({
     mode: 'off',
@@ -137,6 +138,7 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
     tools: [...looking, ...working, ...others, ...more],
     tasks,
     sandbox: sandbox.status,
+    rules: () => writtenRules(kit.permissions.rules()),
     runForPerson: personCommand(kit, { tasks, running, sandbox }),
     problems: [
       ...problems.map((each) => `Skill not used: ${each}`),
@@ -158,6 +160,10 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
       own.close()
     },
   }
+}
+
+function writtenRules({ allow, deny }: RuleSet): ReturnType<AgentTools['rules']> {
+  return { allow: allow.map(formatRule), deny: deny.map(formatRule) }
 }
 
 /** Empty lists are left out: they would hide what the conversation shows. */
