@@ -32,7 +32,8 @@ export type ShadowOptions = {
   readonly index: string
 }
 
-const maxBytes = 10 * 1024 * 1024
+/** Larger files are not kept. */
+export const maxKeptBytes = 10 * 1024 * 1024
 const maxSkipped = 20
 const maxMs = 60_000
 
@@ -78,7 +79,7 @@ export function createShadow({ folder, repository, index }: ShadowOptions): Shad
 function isSkipped(path: string): boolean {
   const state = statSync(path, { throwIfNoEntry: false })
   // A repository inside the workspace is listed as a folder.
-  return path.endsWith('/') || (state !== undefined && state.size > maxBytes)
+  return path.endsWith('/') || (state !== undefined && state.size > maxKeptBytes)
 }
 
 /** It is gone, or a link took the place of its folder. */

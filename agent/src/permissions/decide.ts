@@ -26,6 +26,8 @@ export type Access =
       readonly sandbox?: 'inside' | 'outside'
       /** Why it may read what a rule denies. */
       readonly doubt?: string
+      /** What it deletes for good, although it runs in the sandbox. */
+      readonly loss?: string
     }
   /** A command in the sandbox connects to a host. */
   | { readonly type: 'connect'; readonly host: string }
@@ -76,7 +78,7 @@ export function decide(access: Access, options: DecideOptions): Decision {
     const { place } = access
     if (place.isInside || ownFolders.some((folder) => isWithin(folder, place.real))) return { type: 'allow' }
   }
-  if (isInside || (access.type === 'call' && access.isSafe)) return { type: 'allow' }
+  if ((isInside && access.loss === undefined) || (access.type === 'call' && access.isSafe)) return { type: 'allow' }
   if (isAllowed(rules.allow, access, looking)) return { type: 'allow' }
   if (mode === 'allow') return { type: 'allow' }
   if (mode === 'accept-edits' && isOrdinaryEdit(access, root)) return { type: 'allow' }
@@ -125,6 +127,7 @@ function reasonFor(access: Access, root: string): { readonly reason?: string } {
   if (access.type === 'fetch')
     return access.isPrivate ? { reason: 'the address is on this machine or a private network' } : {}
   if (access.type === 'run' && access.sandbox === 'outside') return { reason: 'outside the sandbox' }
+  if (access.type === 'run' && access.loss !== undefined) return { reason: access.loss }
   if (access.type === 'connect') return { reason: 'the network is closed for commands in the sandbox' }
   if (access.type !== 'read' && access.type !== 'write') return {}
   const { place } = access

@@ -8,7 +8,7 @@ import { type Coverage, firstOf, maybe, no, unseenIn, yes } from './coverage.ts'
 import type { Disk } from './disk.ts'
 import { programOf } from './programs.ts'
 import type { Script } from './script.ts'
-import { textOf, type Words } from './words.ts'
+import { textOf, type Word, type Words } from './words.ts'
 
 const maxFolders = 30
 const maxPaths = 1_000
@@ -124,6 +124,12 @@ function matching(word: string, pattern: string, folder: string): readonly strin
 /** Only a pattern that starts with a dot matches a name that does. */
 function startsWithDot(pattern: string): boolean {
   return pattern.startsWith('.')
+}
+
+/** What the shell passes for this word, as whole paths; none if that is only known at run time. */
+export function filesNamed(word: Word, folder: string, disk: Disk): readonly string[] {
+  if (word.type === 'literal') return [resolve(folder, expandHome(word.text))]
+  return word.type === 'pattern' ? expanded(word.text, folder, disk) : []
 }
 
 /** The existing paths that the shell would substitute for a word with a pattern in its folders. */

@@ -278,6 +278,34 @@ describe.skipIf(why !== undefined)('what is closed', () => {
 })
 
 describe.skipIf(why !== undefined)('who is asked', () => {
+  test('deleting what no checkpoint has asks; a rule or the mode allow permits it', async () => {
+    const remove = 'rm -rf data.sqlite .git/objects'
+    const prepared = async (options: BenchOptions = {}) => {
+      const bench = await setBench(options)
+      bench.write('data.sqlite', 'rows')
+      bench.write('.gitignore', '*.sqlite\n')
+      git(bench, 'init', '-q')
+      return bench
+    }
+    const asking = await prepared()
+    expect(await run(asking, remove)).toContain('Permission was denied by the user')
+    expect(asking.asked.map(({ title, reason, rules }) => ({ title, reason, rules }))).toEqual([
+      {
+        title: `Run ${remove}`,
+        reason: 'it deletes .git/objects, which /rewind cannot restore',
+        rules: [`Bash(${remove})`],
+      },
+    ])
+    expect(existsSync(join(asking.folder, '.git/objects'))).toBe(true)
+    const byRule = await prepared({ permissions: { allow: ['Bash(rm:*)'] } })
+    const byMode = await prepared({ startMode: 'allow' })
+    for (const bench of [byRule, byMode]) {
+      expect(await run(bench, remove)).toBe('(no output)')
+      expect(bench.asked).toEqual([])
+      expect(existsSync(join(bench.folder, 'data.sqlite'))).toBe(false)
+    }
+  })
+
   test('a host is asked about once for each command, and a rule can allow or deny it', async () => {
     const server = createServer((_, response) => response.end('answered'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

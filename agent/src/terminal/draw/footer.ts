@@ -8,7 +8,7 @@ import { columnsOf, cut } from '../../render/width.ts'
 import type { GaugeReading } from '../host/protocol.ts'
 
 const modeNames: Readonly<Record<PermissionMode, string>> = {
-  ask: 'asks first',
+  ask: 'ask mode',
   'accept-edits': 'accepts edits',
   plan: 'plan mode',
   allow: 'allows everything',

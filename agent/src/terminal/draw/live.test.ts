@@ -26,7 +26,7 @@ describe('the gauge', () => {
   test('says what is left, the tokens, that they are estimated, and when to expect a compaction', () => {
     const { lines } = drawLive({ ...ready, ...at(120) }, 0)
     const left = '██░░░░░░ 78 % left · 36,700 of 167,000 tokens (estimated) · compacts in ~9 turns'
-    const right = 'asks first · claude-opus-5'
+    const right = 'ask mode · claude-opus-5'
     expect(lines.at(-1)).toBe(left.padEnd(120 - right.length) + right)
   })
 
@@ -37,16 +37,16 @@ describe('the gauge', () => {
       return drawLive(state, 0).lines.at(-1)?.split(/ {2,}/)
     })
     expect(drawn).toEqual([
-      ['██░░░░░░ 78 % left · 36.7k of 167k est.', `asks first · ${model}`],
-      ['██░░░░░░ 78 % left · 36.7k of 167k', `asks first · ${model}`],
+      ['██░░░░░░ 78 % left · 36.7k of 167k est.', `ask mode · ${model}`],
+      ['██░░░░░░ 78 % left · 36.7k of 167k', `ask mode · ${model}`],
     ])
   })
 
   test('takes two lines in 40 columns, and still says that it is estimated', () => {
     const words = [40, 38].map((columns) => drawLive({ ...ready, ...at(columns) }, 0).lines.slice(-2))
     expect(words).toEqual([
-      ['██░░░░░░ 78 % left · 36.7k of 167k est.', 'asks first · claude-opus-5'],
-      ['██░░░░░░ 78 % left · 36.7k est.', 'asks first · claude-opus-5'],
+      ['██░░░░░░ 78 % left · 36.7k of 167k est.', 'ask mode · claude-opus-5'],
+      ['██░░░░░░ 78 % left · 36.7k est.', 'ask mode · claude-opus-5'],
     ])
   })
 })

@@ -100,10 +100,13 @@ async function shelterOf({ kit, sandbox, given, script, context }: ShelterInput)
   if (shelter.type === 'refused') return shelter
   if (shelter.type === 'none') return { type: 'run' }
   const { sheltered, doubt } = shelter
+  const { lossOf } = await import('../../permissions/losses.ts')
+  const loss = sandbox.mode === 'ask' ? undefined : await lossOf(script, kit.workspace.realRoot)
   return {
     type: 'run',
     sheltered,
     ...(sandbox.mode === 'ask' ? {} : { sandbox: 'inside' }),
+    ...(loss === undefined ? {} : { loss }),
     ...(doubt === undefined ? {} : { doubt }),
   }
 }
