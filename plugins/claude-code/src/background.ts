@@ -1,13 +1,10 @@
-// Reads a large conversation while the agent works, so that the next prompt does not have to wait for it. Nothing is printed.
+// Reads the conversation while the agent works, so that the next prompt does not have to wait for it. Nothing is printed.
 // If it is killed or comes too late, the next prompt reads the conversation itself.
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEvent } from './event.ts'
 import { sourceBefore } from './lost.ts'
 import { type Memory, memoryIn, type Pending } from './notes.ts'
-
-/** Reading less than this takes no longer than starting a second process. */
-const minBytes = 1 << 20
 
 export async function inBackground(input: unknown, dataFolder: string): Promise<void> {
   const event = readEvent(input)
@@ -16,7 +13,7 @@ export async function inBackground(input: unknown, dataFolder: string): Promise<
   const memory = memoryIn(dataFolder)
   const pending = await pendingFor(session, memory)
   removeOld(join(dataFolder, 'marks'))
-  if (pending === undefined || pending.bytes < minBytes) return
+  if (pending === undefined) return
   const source = sourceBefore(transcript, pending.bytes)
   // Unless the agent got it meanwhile, or another compaction followed.
   if (memory.pending.get(session)?.bytes === pending.bytes) {

@@ -160,20 +160,23 @@ describe('what the summary leaves out reaches the agent once', () => {
     expect(await hook('UserPromptSubmit')).toBeUndefined()
   })
 
-  describe('in a large transcript', () => {
-    const large = () => conversation().user('Look at all of it.').assistant('It says total. '.repeat(100_000))
+  describe.each([
+    ['small', 1],
+    ['large', 100_000],
+  ])('in a %s transcript', (_, sentences) => {
+    const spoken = () => conversation().user('Look at all of it.').assistant('It says total. '.repeat(sentences))
 
     test('the same if the background has read it', async () => {
-      await compacted(summary, large())
+      await compacted(summary, spoken())
       const expected = await hook('UserPromptSubmit')
-      await compacted(summary, large())
+      await compacted(summary, spoken())
       await inBackground(event('SessionStart'), data)
       expect(await hook('UserPromptSubmit')).toBe(expected)
       expect(existsSync(join(data, 'prepared'))).toBe(false)
     })
 
     test('from what the background has read, without reading it again', async () => {
-      await compacted(summary, large())
+      await compacted(summary, spoken())
       await inBackground(event('SessionStart'), data)
       const path = join(data, 'prepared/s1.json')
       writeFileSync(path, readFileSync(path, 'utf8').replaceAll('in every report', 'in each report'))
@@ -181,9 +184,9 @@ describe('what the summary leaves out reaches the agent once', () => {
     })
 
     test('what was read for an earlier compaction is not used', async () => {
-      await compacted(summary, large())
+      await compacted(summary, spoken())
       const expected = await hook('UserPromptSubmit')
-      await compacted(summary, large())
+      await compacted(summary, spoken())
       const stale = { bytes: 17, source: { messages: [], ledger: {}, since: 0, recall: false } }
       mkdirSync(join(data, 'prepared'), { recursive: true })
       writeFileSync(join(data, 'prepared/s1.json'), JSON.stringify(stale))
@@ -191,17 +194,11 @@ describe('what the summary leaves out reaches the agent once', () => {
     })
 
     test('the background leaves nothing behind for an agent that has it already', async () => {
-      await compacted(summary, large())
+      await compacted(summary, spoken())
       await hook('UserPromptSubmit')
       await inBackground(event('SessionStart'), data)
       expect(existsSync(join(data, 'prepared'))).toBe(false)
     })
-  })
-
-  test('a small transcript is not read in advance', async () => {
-    await compacted()
-    await inBackground(event('SessionStart'), data)
-    expect(existsSync(join(data, 'prepared'))).toBe(false)
   })
 
   test('and no other session', async () => {
