@@ -9,6 +9,8 @@ export type {
   SessionStore,
   StoredRecord,
 } from './core/ports/session-store.ts'
-export { checkNewSessionId } from './core/ports/session-store.ts'
+export { checkNewSessionId, entriesOf } from './core/ports/session-store.ts'
+export { recallIn } from './core/session/stored-session.ts'
 export { copySessions } from './stores/copy.ts'
 export { memorySessions } from './stores/memory.ts'
+export { isAlreadyStored, sessionsToErase, sessionsToList } from './stores/rules.ts'

@@ -16,12 +16,12 @@ afterAll(stop)
 const transcripts = join(folder, 'transcripts')
 
 const cases: readonly (readonly [string, KilledWriterInput['place']])[] = [
-  ['a transcript', { path: join(transcripts, 'killed.jsonl') }],
+  ['a transcript', { type: 'transcript', path: join(transcripts, 'killed.jsonl') }],
   ...places.map(([name, newPlace]) => [name, newPlace()] as const),
 ]
 
 test.each(cases)('everything acknowledged is in %s after a kill', async (_, place) => {
-  const store = 'path' in place ? jsonlSessions({ folder: transcripts }) : storeAt(place)
+  const store = place.type === 'transcript' ? jsonlSessions({ folder: transcripts }) : storeAt(place)
   const input: KilledWriterInput = { place, messages: 300 }
   const script = join(import.meta.dirname, 'testing', 'killed-writer.ts')
   const { stdout, stderr, signal } = spawnSync(process.execPath, [script, JSON.stringify(input)], { encoding: 'utf8' })

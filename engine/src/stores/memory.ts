@@ -3,6 +3,7 @@ import { defined, type JsonObject } from '../core/message/json.ts'
 import {
   type Appended,
   checkNewSessionId,
+  entriesOf,
   type HeldSession,
   noPosition,
   type OpenOptions,
@@ -13,7 +14,7 @@ import {
 } from '../core/ports/session-store.ts'
 import { type Opener, recallIn } from '../core/session/stored-session.ts'
 import type { Entry } from '../core/transcript/format/entry.ts'
-import { isAlreadyStored, listed, toErase } from './rules.ts'
+import { isAlreadyStored, sessionsToErase, sessionsToList } from './rules.ts'
 
 type Kept = {
   readonly records: StoredRecord[]
@@ -31,9 +32,9 @@ export function memorySessions({ now = Date.now }: { readonly now?: () => number
     records: async function* (id) {
       yield* sessions.get(id)?.records ?? []
     },
-    list: async (options) => listed(infos(), options),
+    list: async (options) => sessionsToList(infos(), options),
     erase: async (which) => {
-      const chosen = toErase(infos(), which, now())
+      const chosen = sessionsToErase(infos(), which, now())
       for (const id of chosen) sessions.delete(id)
       return chosen.size
     },
@@ -93,7 +94,7 @@ type Holding = { readonly id: string; readonly kept: Kept; readonly now: () => n
 
 function held({ id, kept, now, isHeld }: Holding): HeldSession {
   const { records } = kept
-  const entries = () => records.map(({ record }) => ({ record, position: noPosition }))
+  const entries = () => entriesOf(records)
   let isReleased = false
   const append = async (added: readonly StoredRecord[], expected: number): Promise<Appended> => {
     if (isReleased)

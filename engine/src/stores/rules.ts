@@ -1,14 +1,18 @@
-// What every store decides in the same way.
+// Rules that are the same for every store, for our own and for those of others.
 import type { Erasure, ListOptions, SessionInfo } from '../core/ports/session-store.ts'
 
 const dayMs = 86_400_000
 
-/** Whether the ids after the expected version start with exactly these: an earlier attempt got through. */
+/**
+ * For an append whose expected version is not the current one: whether the ids after that version start with exactly these. Then
+ * an earlier attempt got through, and the records count as stored.
+ */
 export function isAlreadyStored(following: readonly string[], sent: readonly string[]): boolean {
   return sent.length <= following.length && sent.every((id, at) => following[at] === id)
 }
 
-export function listed(
+/** The sessions that `list()` returns. */
+export function sessionsToList(
   all: readonly SessionInfo[],
   { user, after, limit = 1_000 }: ListOptions = {},
 ): readonly SessionInfo[] {
@@ -18,8 +22,8 @@ export function listed(
     .slice(0, limit)
 }
 
-/** The sessions that an erasure is meant for, and those of their sub-agents. */
-export function toErase(all: readonly SessionInfo[], which: Erasure, now: number): ReadonlySet<string> {
+/** The ids of the sessions that `erase()` removes, with those of their sub-agents. `now` in milliseconds since 1970. */
+export function sessionsToErase(all: readonly SessionInfo[], which: Erasure, now: number): ReadonlySet<string> {
   const chosen = new Set(all.filter((info) => selects(which, info, now)).map(({ id }) => id))
   for (let before = -1; before < chosen.size; ) {
     before = chosen.size

@@ -25,7 +25,7 @@ export type SessionStore = {
   readonly list: (options?: ListOptions) => Promise<readonly SessionInfo[]>
   /** Removes sessions for good, and those of their sub-agents. Returns how many. */
   readonly erase: (which: Erasure) => Promise<number>
-  /** Releases connections. Sessions that are still held cannot be written any more. */
+  /** Releases connections. Sessions that are still held cannot be written any more. A second call does nothing. */
   readonly close: () => Promise<void>
 }
 
@@ -183,6 +183,11 @@ export class StoreError extends Error {
 
 /** Of an entry that is not in a file. */
 export const noPosition = { line: 0, offset: 0, length: 0, nth: 0 } as const
+
+/** Records of a store as the entries of a session: `HeldSession.entries` and `all()`. */
+export function entriesOf(records: readonly Pick<StoredRecord, 'record'>[]): readonly Entry[] {
+  return records.map(({ record }) => ({ record, position: noPosition }))
+}
 
 const plainName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/
 

@@ -282,11 +282,13 @@ async function addToServer(
   signal?: AbortSignalPort,
 ): Promise<{ readonly tried: readonly Tried[]; readonly results: number }> {
   const { mechanisms, tracker } = runtime
+  const additive = mechanisms.reduce.filter(isAdditive)
   const before = tracker.addedOptions()
+  if (additive.length === 0 && before === undefined) return { tried: [], results: 0 }
   const tried: Tried[] = []
   const asked: RequestOptions[] = []
   let results = 0
-  for (const mechanism of mechanisms.reduce.filter(isAdditive)) {
+  for (const mechanism of additive) {
     const context = contextFor(runtime, { cause: 'threshold', signal })
     const ended = await tryMechanisms([mechanism], { context, apply: (found) => found })
     tried.push(...ended.tried)

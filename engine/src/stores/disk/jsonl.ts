@@ -21,7 +21,7 @@ import { filesIn, itemsIn, makeFolderBelow, resultsName, sessionFolder } from '.
 import { ignoring } from '../../node/write/disk.ts'
 import { replaceFile } from '../../node/write/whole-file.ts'
 import type { Sync } from '../../node/write/writer.ts'
-import { listed, toErase } from '../rules.ts'
+import { sessionsToErase, sessionsToList } from '../rules.ts'
 import { openTranscript, storeErrorOf } from './file.ts'
 
 export type JsonlOptions = {
@@ -45,7 +45,7 @@ export function jsonlSessions(options: JsonlOptions): SessionStore {
       }
     },
     records: (id) => records(folder, id),
-    list: async (which) => listed([...sessionsIn(folder).values()], which),
+    list: async (which) => sessionsToList([...sessionsIn(folder).values()], which),
     erase: async (which) => erase(folder, which),
     close: async () => undefined,
   }
@@ -124,7 +124,7 @@ function sessionsIn(folder: string): ReadonlyMap<string, SessionInfo> {
 
 function erase(folder: string, which: Erasure): number {
   const all = sessionsIn(folder)
-  const chosen = toErase([...all.values()], which, Date.now())
+  const chosen = sessionsToErase([...all.values()], which, Date.now())
   const [gone, staying] = [new Set<string>(), new Set<string>()]
   for (const [path, { id }] of all) (chosen.has(id) ? gone : staying).add(path)
   try {

@@ -1,6 +1,12 @@
 // Reads entries: all of them in pages, the end of a session from which its view can be computed, or what a search finds.
 
-import { noPosition, type Recalled, type Searched, type StoredRecord } from '../../core/ports/session-store.ts'
+import {
+  entriesOf,
+  noPosition,
+  type Recalled,
+  type Searched,
+  type StoredRecord,
+} from '../../core/ports/session-store.ts'
 import { rank } from '../../core/recall/rank.ts'
 import { parseTerms, type Term } from '../../core/recall/terms.ts'
 import { type NumberedEntry, readFrom, recallingAt } from '../../core/session/recall-entries.ts'
@@ -206,8 +212,4 @@ export async function readIn(tables: SessionTables, id: string): Promise<string 
     [storedId(id), resultQuery(id, key)],
   )
   return readFrom(entriesOf(await recordsOf(tables, rows)), id)
-}
-
-function entriesOf(records: readonly SeqRecord[]) {
-  return records.map(({ record }) => ({ record, position: noPosition }))
 }

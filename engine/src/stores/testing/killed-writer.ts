@@ -10,7 +10,7 @@ import { type StorePlace, storeAt } from './every-store.ts'
 
 export type KilledWriterInput = {
   /** A transcript, or a store. */
-  readonly place: { readonly path: string } | StorePlace
+  readonly place: { readonly type: 'transcript'; readonly path: string } | StorePlace
   readonly messages: number
 }
 
@@ -26,7 +26,7 @@ async function write({ place, messages }: KilledWriterInput): Promise<void> {
       await session.stored()
       writeSync(1, uuids.map((uuid) => `${uuid}\n`).join(''))
       acknowledged += uuids.length
-      const isUnconfirmed = !('path' in place) && uuids.some((uuid) => !confirmed.has(uuid))
+      const isUnconfirmed = place.type !== 'transcript' && uuids.some((uuid) => !confirmed.has(uuid))
       if (isUnconfirmed || acknowledged >= messages) process.kill(process.pid, 'SIGKILL')
     }
   }
@@ -35,7 +35,7 @@ async function write({ place, messages }: KilledWriterInput): Promise<void> {
 
 function sessionAt(place: KilledWriterInput['place'], onStored: (id: string) => void): Promise<Session> {
   const engine = { model: offline(), settings: { sessionMemory: false } } as const
-  if ('path' in place) return createEngine(engine).start({ path: place.path })
+  if (place.type === 'transcript') return createEngine(engine).start({ path: place.path })
   return createEngine({ ...engine, store: watched(storeAt(place), onStored) }).start({ id: 'killed' })
 }
 
