@@ -1,6 +1,6 @@
 // Finds the SDK's messages in a session that was opened again, and the entries that hold them.
 import { blocksOf, isToolResult, isToolUse } from '../../core/message/block.ts'
-import { defined, objectAt } from '../../core/message/json.ts'
+import { defined, type JsonObject, objectAt } from '../../core/message/json.ts'
 import type { Role } from '../../core/message/message.ts'
 import { messageBodies } from '../../core/session/input.ts'
 import { readBoundary } from '../../core/transcript/format/compaction-records.ts'
@@ -21,7 +21,7 @@ export type Seeded<Foreign> = {
 
 export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Foreign>[]): Seeded<Foreign> {
   const [first] = given
-  const standing = sinceCleared(withoutRewound([...entries]))
+  const standing = sinceReplaced(withoutRewound([...entries], isOfAdapter))
   const isContext = first?.origin === 'summary'
   const context = isContext ? contextOf(first, standing) : standing
   // A context that another session wrote replaces the messages of this one.
@@ -39,25 +39,36 @@ export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Fo
 }
 
 /**
- * Where to rewind to if this entry is the last one to keep: to the newest edit that directly follows it. Otherwise an undo or
- * a pin that a person made in between would be lost. A person's rewind is not kept: to undo it later would bring back
- * messages that the caller may no longer have.
+ * Where to rewind to if this entry is the last one to keep: to the newest edit or compaction that directly follows it. Otherwise
+ * what a person did in between would be lost. Nothing that they can undo later removed messages that the caller no longer has.
  */
 export function rewindPoint(entries: Iterable<Entry>, uuid: string): string {
-  const standing = withoutRewound([...entries]).filter(({ record }) => typeof record.uuid === 'string')
+  const standing = withoutRewound([...entries], isOfAdapter).filter(({ record }) => typeof record.uuid === 'string')
   const at = standing.findIndex(({ record }) => record.uuid === uuid)
   if (at < 0) return uuid
   const rest = standing.slice(at + 1)
-  const isKept = ({ record }: Entry) => {
-    const edit = readEdit(record)
-    return edit !== undefined && !(edit.type === 'rewind' && isUndoable(record))
-  }
-  const end = rest.findIndex((entry) => !isKept(entry))
+  const end = rest.findIndex((entry, index) => !isOfSession(entry, rest[index - 1]))
   return String((end < 0 ? rest : rest.slice(0, end)).at(-1)?.record.uuid ?? uuid)
 }
 
-function sinceCleared(entries: readonly Entry[]): readonly Entry[] {
-  return entries.slice(entries.findLastIndex(({ record }) => objectAt(record, 'everlong')?.isCleared === true) + 1)
+/** Edits, boundaries, and what a compaction wrote after its boundary: records that no message of the caller became. */
+function isOfSession({ record }: Entry, before: Entry | undefined): boolean {
+  if (readEdit(record) || readBoundary(record) || record.isCompactSummary === true) return true
+  const isAfterSummary = before?.record.isCompactSummary === true || before?.record.type === 'attachment'
+  return record.type === 'attachment' && isAfterSummary
+}
+
+/**
+ * The adapter rewinds and clears when the caller has replaced messages. A person who does so changes the context, and the
+ * caller's history still has those messages.
+ */
+function isOfAdapter(record: JsonObject): boolean {
+  return !isUndoable(record)
+}
+
+function sinceReplaced(entries: readonly Entry[]): readonly Entry[] {
+  const isReplaced = ({ record }: Entry) => objectAt(record, 'everlong')?.isCleared === true && isOfAdapter(record)
+  return entries.slice(entries.findLastIndex(isReplaced) + 1)
 }
 
 /** The entries of the context that begins with this summary, in its order; undefined if the session has no such summary. */

@@ -116,9 +116,12 @@ export function isCompactionUndone(
   return false
 }
 
-/** The entries that no rewind in force removed. */
-export function withoutRewound(entries: readonly Entry[]): readonly Entry[] {
-  const rewinds = [...changesIn(entries).rewinds]
+/** The entries that no rewind in force removed; `counts` chooses among the records of the rewinds. */
+export function withoutRewound(
+  entries: readonly Entry[],
+  counts: (rewind: JsonObject) => boolean = () => true,
+): readonly Entry[] {
+  const rewinds = [...changesIn(entries).rewinds].filter(([from]) => counts(entries[from]?.record ?? {}))
   return entries.filter((_, row) => !rewinds.some(([from, to]) => row > to && row < from))
 }
 
