@@ -61,12 +61,23 @@ export function outcomeOf({ name, output, isError }: FinishedCall): string {
   if (name === 'Edit') return 'changed'
   if (name === 'Write') return 'written'
   if (name === 'TodoWrite') return 'noted'
+  if (name === 'AskUserQuestion') return answersIn(output)
   const [, refused] = refusedConnections.exec(output) ?? []
   if (refused !== undefined) return `${refused} refused`
   if (/^(?:\(no output\))?\s*$/.test(output)) return 'no output'
   const lines = output.trimEnd().split('\n').length
+  // What a server or a search answers is mostly short, and its size says nothing.
+  if (lines === 1 && showsAnswer.has(name)) return output.trim()
   return `${lines.toLocaleString('en-US')} ${lines === 1 ? 'line' : 'lines'}`
 }
+
+/** `Which color? → green` */
+function answersIn(output: string): string {
+  const [, ...lines] = output.split('\n')
+  return lines.length === 0 ? 'no answer' : lines.join(' ').replaceAll(/\s+/g, ' ')
+}
+
+const showsAnswer: ReadonlySet<string> = new Set(['McpCall', 'ToolSearch', 'ExitPlanMode', 'EnterPlanMode', 'TaskStop'])
 
 /** The note at the end of a command's output. Some programs report success although they could not connect. */
 const refusedConnections = /\[The sandbox refused connections to ([^\s\]]+(?:, [^\s\]]+)*)\. [^\n]*\]$/

@@ -48,3 +48,13 @@ test.each([
   const failed = { ...call, name: 'Bash', subject: 'npm test', outcome: 'Exit code 1', ...shown }
   expect(itemLines({ type: 'call', call: failed, hasGap: false }, sheet).slice(1)).toEqual(lines)
 })
+
+const prompt = (lines: readonly string[]) =>
+  itemLines({ type: 'prompt', prompt: { text: lines.join('\n') }, hasGap: false }, sheet)
+
+test('a long message is folded, and the words before and after a paste are shown', () => {
+  const pasted = Array.from({ length: 400 }, (_, at) => `line ${at + 1}`)
+  expect(prompt(pasted.slice(0, 20))).toHaveLength(20)
+  expect(prompt([...pasted, 'never use semicolons'])).toEqual(['› line 1', '  [… 399 lines]', '  never use semicolons'])
+  expect(prompt(['Look at this:', ...pasted, ''])).toEqual(['› Look at this:', '  [… 399 lines]', '  line 400'])
+})

@@ -7,7 +7,6 @@ import type { Sheet } from '../../render/sheet.ts'
 import { wrapSpans, wrapText } from '../../render/spans.ts'
 import { columnsOf, cut, cutStart } from '../../render/width.ts'
 import type { Call, FinishedCall, SetupScreen, Todo } from '../host/protocol.ts'
-import { foldPaste } from '../input/pastes.ts'
 import type { Item } from '../state/state.ts'
 import { changedLines, diffLines } from './diff.ts'
 import { markdownLines } from './markdown.ts'
@@ -100,7 +99,7 @@ function setupLines(why: string, { title, steps }: SetupScreen, sheet: Sheet): r
 
 /** A long paste is folded here as it was in the editor. */
 function promptLines({ text, images = [] }: Prompt, sheet: Sheet): readonly string[] {
-  const { shown } = text.split('\n').length > 20 ? foldedPrompt(text) : { shown: safeText(text) }
+  const shown = text.split('\n').length > mostPromptLines ? foldedPrompt(text) : safeText(text)
   const extra = images.length > 0 && !text.includes('[Image #') ? ` [${counted(images.length, 'image')}]` : ''
   return wrapSpans([{ text: shown + extra, style: ['bold', 'cyan'] }], sheet, {
     first: sheet.paint('cyan', '› '),
@@ -108,9 +107,12 @@ function promptLines({ text, images = [] }: Prompt, sheet: Sheet): readonly stri
   })
 }
 
-function foldedPrompt(text: string): { readonly shown: string } {
-  const [first = '', ...rest] = text.split('\n')
-  return { shown: `${safeText(first)}\n${foldPaste(rest.join('\n'), []).shown.replace(' #1', '')}` }
+const mostPromptLines = 20
+
+/** A person's own words are before or after what they pasted: the first and the last line are shown. */
+function foldedPrompt(text: string): string {
+  const lines = safeText(text).trimEnd().split('\n')
+  return [lines[0], `[… ${counted(lines.length - 2, 'line')}]`, lines.at(-1)].join('\n')
 }
 
 /** One line; an edit with what it changed. */

@@ -65,3 +65,19 @@ test.each([
   const call = callOf({ toolUseId: 't1', name: 'Bash', input: { command: 'x' } }, { folder })
   expect(finishedCall(call, { content, isError: false }, folder)).toMatchObject({ call: { outcome } })
 })
+
+test.each([
+  [
+    'AskUserQuestion',
+    'The user answered:\nWhich color?\n→ green\nHow many?\n→ 2',
+    'Which color? → green How many? → 2',
+  ],
+  ['AskUserQuestion', 'The user did not answer. Go on.', 'no answer'],
+  ['McpCall', '{"sky":"clear"}\n', '{"sky":"clear"}'],
+  ['McpCall', 'one\ntwo', '2 lines'],
+  ['ToolSearch', 'nothing found', 'nothing found'],
+  ['Read', '1\tone', '1 line'],
+])('the outcome of %s with %j', (name, content, outcome) => {
+  const call = callOf({ toolUseId: 't1', name, input: {} }, { folder })
+  expect(finishedCall(call, { content, isError: false }, folder)).toMatchObject({ call: { outcome } })
+})

@@ -40,6 +40,7 @@ function saidIn({ role, origin, content }: ViewMessage): readonly UiEvent[] {
   const text = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole
   if (text === '') return []
   if (role === 'assistant') return [{ type: 'answer', text }]
-  if (origin === 'human') return [{ type: 'prompt', prompt: { text }, isQueued: false }]
+  // Whole: the terminal folds long ones, and counts their lines.
+  if (origin === 'human') return [{ type: 'prompt', prompt: { text: whole }, isQueued: false }]
   return origin === 'summary' ? [{ type: 'notice', text: 'What came before is summarized.' }] : []
 }
