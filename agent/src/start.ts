@@ -229,6 +229,7 @@ async function toolsFor(setup: ToolSetup, places: ToolPlaces): Promise<AgentTool
     skillFolders: ownPlaces('skills'),
     agentFolders: ownPlaces('agents'),
     onTasks: () => setup.onTasks(tools.tasks.list()),
+    onTaskEnded: setup.notify,
     tell: setup.tell,
   })
   return tools

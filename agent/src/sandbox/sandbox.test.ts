@@ -141,6 +141,7 @@ describe.skipIf(why !== undefined)('what works in the sandbox, without a questio
     const bench = await setBench()
     const command = 'echo one; while [ ! -e go ]; do sleep 0.05; done; echo two'
     const text = await bench.say('Bash', { command, run_in_background: true })
+    expect(text).toMatch(/reached by no other command and not by the user. Start servers with outside_sandbox: true\.$/)
     const id = /as (bash_\w+)/.exec(text)?.[1]
     await expect.poll(() => bench.say('TaskOutput', { task_id: id }), { timeout: 20_000 }).toContain('one')
     bench.write('go', '')

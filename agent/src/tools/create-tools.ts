@@ -66,6 +66,8 @@ export type ToolsOptions = {
   readonly subagentSystem?: string
   /** Background tasks have changed. */
   readonly onTasks?: () => void
+  /** Hears one line for the person when a background task has ended by itself. */
+  readonly onTaskEnded?: (line: string) => void
   /** Tells the model of a session that one of its tasks has ended. Default: adds it to the conversation. */
   readonly tell?: (notification: string, session: Session) => void
 }
@@ -96,9 +98,9 @@ export type AgentTools = {
 
 /** Throws an Error that lists every rule that cannot be read. */
 export async function createTools(options: ToolsOptions): Promise<AgentTools> {
-  const { environment = process.env, person, mode, tell = addNotification } = options
+  const { environment = process.env, person, mode, tell = addNotification, onTaskEnded } = options
   const running = new Set<RunningProcess>()
-  const tasks = createTasks({ onChange: () => options.onTasks?.(), tell })
+  const tasks = createTasks({ onChange: () => options.onTasks?.(), tell, onTaskEnded })
   const { skills, problems } = findSkills(options.skillFolders ?? [])
   const wrongName = Object.keys(options.mcpServers ?? {}).find((name) => !serverName.test(name))
   if (wrongName !== undefined)

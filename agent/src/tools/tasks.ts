@@ -47,9 +47,11 @@ export type TasksOptions = {
   readonly onChange: () => void
   /** Tells the model of a session that one of its tasks has ended. */
   readonly tell: (notification: string, session: Session) => void
+  /** Hears one line for the person when a task has ended by itself. */
+  readonly onTaskEnded?: ((line: string) => void) | undefined
 }
 
-export function createTasks({ onChange, tell }: TasksOptions): Tasks {
+export function createTasks({ onChange, tell, onTaskEnded }: TasksOptions): Tasks {
   const held = new Map<string, Held>()
   const movable = new Set<() => void>()
   let isClosed = false
@@ -61,7 +63,9 @@ export function createTasks({ onChange, tell }: TasksOptions): Tasks {
       void task.ended.then((how) => {
         own.outcome = how
         onChange()
-        if (!isClosed) tellSafely(() => tell(notification(task, how), session))
+        if (isClosed) return
+        onTaskEnded?.(`The background task "${task.title}" has ${how}.`)
+        tellSafely(() => tell(notification(task, how), session))
       })
     },
     list: () =>

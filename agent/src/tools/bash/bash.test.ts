@@ -207,8 +207,10 @@ describe('in the background', () => {
 
   test('a command goes on, is read piece by piece, and its end is told', async () => {
     let changes = 0
+    const lines: string[] = []
     const bench = await setBench({
       ...allow,
+      onTaskEnded: (line) => lines.push(line),
       onTasks: () => {
         changes++
       },
@@ -225,6 +227,7 @@ describe('in the background', () => {
     )
     expect(bench.tools.tasks.list()).toEqual([{ id, title: 'Waits', isRunning: false }])
     expect(changes).toBe(2)
+    expect(lines).toEqual(['The background task "Waits" has finished with exit code 0.'])
     expect(JSON.stringify(bench.session.messages().at(-1))).toContain(`<task-id>${id}</task-id>`)
   })
 

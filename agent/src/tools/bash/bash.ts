@@ -228,10 +228,15 @@ function resultOf({ code, problem, hadLeftovers }: ProcessEnd, text: string, sto
   return { content: shown, details }
 }
 
+/** Its network is its own, too. */
+const onlyInside =
+  'It runs in a sandbox of its own: a server in it can be reached by no other command and not by the user. Start servers with outside_sandbox: true.'
+
 function runInBackground(input: Run): ToolOutput {
   const id = keepAsTask(input, start(input))
+  const reach = input.sheltered ? ` ${onlyInside}` : ''
   return {
-    content: `Started in the background as ${id}. You are told when it ends. TaskOutput returns its output, TaskStop ends it.`,
+    content: `Started in the background as ${id}. You are told when it ends. TaskOutput returns its output, TaskStop ends it.${reach}`,
     details: { backgroundTaskId: id },
   }
 }
