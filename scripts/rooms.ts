@@ -101,7 +101,7 @@ const impure: readonly (readonly [RegExp, string])[] = [
   [/^(export )?const \w+(: [^=\n]*)? = new (Map|Set|WeakMap|WeakSet)\(\)/m, 'keeps module state'],
 ]
 
-const longestFile = 400
+const maxFileLines = 400
 
 export type Source = { readonly path: string; readonly text: string }
 export type Violation = { readonly path: string; readonly problem: string }
@@ -131,7 +131,7 @@ function checkFile(source: Source, imports: readonly string[]): readonly Violati
     for (const [pattern, why] of impure) if (pattern.test(code)) say(`${why} (core is pure)`)
   }
   const lines = source.text.split('\n').length
-  if (lines > longestFile && !isTest) say(`has ${lines} lines: ${longestFile} is the end`)
+  if (lines > maxFileLines && !isTest) say(`has ${lines} lines; at most ${maxFileLines} are allowed`)
   return violations
 }
 

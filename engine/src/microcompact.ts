@@ -119,12 +119,12 @@ function unknownTools({ messages }: View, settings: ReductionSettings): readonly
   return [...new Set(unknown.map(({ name }) => name))]
 }
 
-const mostNamed = 10
+const maxNamed = 10
 
 function leftAloneText(tools: readonly string[]): string {
   if (tools.length === 0) return ''
-  const more = tools.length > mostNamed ? ` and ${tools.length - mostNamed} more` : ''
-  const named = `${tools.slice(0, mostNamed).join(', ')}${more}`
+  const more = tools.length > maxNamed ? ` and ${tools.length - maxNamed} more` : ''
+  const named = `${tools.slice(0, maxNamed).join(', ')}${more}`
   return ` The results of ${named} were left alone: if they can be produced again, list these tools in \`reproducible\`.`
 }
 

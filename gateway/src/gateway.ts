@@ -1,4 +1,4 @@
-// The gateway behind a port: builds its parts from the configuration, listens, and stops without cutting answers short.
+// The gateway on a port: builds its parts from the configuration, listens, and stops without cutting answers short.
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { join } from 'node:path'

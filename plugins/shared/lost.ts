@@ -18,10 +18,10 @@ export function lostIn({ records, path, shown }: Compaction, maxTokens: number):
 }
 
 /** Cut to a number of bytes, never inside a character. */
-export function cutToBytes(text: string, longest: number): string {
-  if (Buffer.byteLength(text) <= longest) return text
+export function cutToBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text
   const ending = '\n[…]'
-  const room = longest - Buffer.byteLength(ending)
+  const room = maxBytes - Buffer.byteLength(ending)
   const cut = Buffer.from(text)
     .subarray(0, room)
     .toString('utf8')

@@ -1,4 +1,4 @@
-// The simulator behind a port of this machine, for clients that want a URL. Never listens to the outside.
+// The simulator on a port of this machine, for clients that want a URL. Never listens to the outside.
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import type { SimulatorOptions } from './api/world.ts'
 import { cutsSockets } from './faults/on-socket.ts'

@@ -21,7 +21,7 @@ test('a broken file is repaired into a new one that fsck finds clean, and is its
 
   const { records, ...rest } = await report<RepairedReport>('repair', file, '--out', out)
   expect(records).toBe(found.repaired.records)
-  expect(Object.keys(rest)).toEqual(['from', 'to', 'linesMended', 'duplicatesDropped', 'parentsMended'])
+  expect(Object.keys(rest)).toEqual(['from', 'to', 'linesRepaired', 'duplicatesDropped', 'parentsRepaired'])
   expect(readFileSync(file).equals(broken.bytes)).toBe(true)
 
   const after = await report<FsckReport>('fsck', out)

@@ -1,4 +1,4 @@
-// Sessions in memory, behind the same port as those on disk and in a database: for tests and short-lived hosts.
+// Sessions in memory, with the same port as those on disk and in a database: for tests and short-lived hosts.
 import { defined, type JsonObject } from '../core/message/json.ts'
 import {
   type Appended,

@@ -73,15 +73,15 @@ function shown(messages: readonly Message[]): string {
     .join('\n')
 }
 
-const mostLines = 12
+const maxLines = 12
 
 function blockText(block: Block): string {
   if (isText(block)) return block.text
   if (isToolUse(block)) return `[calls ${block.name} ${JSON.stringify(block.input)}]`
   if (!isToolResult(block)) return `[${block.type}]`
   const lines = textOf(block.content ?? '').split('\n')
-  const more = lines.length - mostLines
-  return `[result]\n${lines.slice(0, mostLines).join('\n')}${more > 0 ? `\n[${more} more line${more === 1 ? '' : 's'}]` : ''}`
+  const more = lines.length - maxLines
+  return `[result]\n${lines.slice(0, maxLines).join('\n')}${more > 0 ? `\n[${more} more line${more === 1 ? '' : 's'}]` : ''}`
 }
 
 if (import.meta.main) {

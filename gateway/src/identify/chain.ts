@@ -1,4 +1,4 @@
-// What was said, as a chain of digests: each one stands for a message and everything before it. Two conversations with the same
+// A conversation as a chain of digests: each one represents a message and everything before it. Two conversations with the same
 // digest have said the same up to there.
 import { createHash } from 'node:crypto'
 import { isText, isThinking, isToolResult, isToolUse } from 'everlong/internal'

@@ -33,21 +33,24 @@ export async function onHook(input: unknown, dataFolder: string): Promise<string
 const answerTitle = 'Everlong answered. Nothing was sent to the model.'
 
 /** Off unless the person set a length: as an option of the plug-in, or in the environment. */
-function longestResult({ CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS, EVERLONG_SHORTEN_RESULTS }: NodeJS.ProcessEnv): number {
+function maxResultLength({
+  CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS,
+  EVERLONG_SHORTEN_RESULTS,
+}: NodeJS.ProcessEnv): number {
   const asked = Number(EVERLONG_SHORTEN_RESULTS || CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS || 0)
-  return asked > 0 ? Math.max(asked, leastResult) : Number.POSITIVE_INFINITY
+  return asked > 0 ? Math.max(asked, minResultLength) : Number.POSITIVE_INFINITY
 }
 
-/** Less than this is not worth a second look. */
-const leastResult = 1_000
+/** Shortening less than this is not worth it. */
+const minResultLength = 1_000
 
 async function shortResult(event: HookEvent): Promise<string | undefined> {
-  const longest = longestResult(process.env)
+  const maxLength = maxResultLength(process.env)
   const { tool_name: tool, tool_response: response } = event.input
   const isOurs = typeof tool === 'string' && tool.includes('everlong')
-  if (isOurs || (JSON.stringify(response)?.length ?? 0) <= longest) return undefined
+  if (isOurs || (JSON.stringify(response)?.length ?? 0) <= maxLength) return undefined
   const { shortened } = await import('./engine.ts')
-  const updatedToolOutput = shortened(event, longest)
+  const updatedToolOutput = shortened(event, maxLength)
   if (updatedToolOutput === undefined) return undefined
   return JSON.stringify({ hookSpecificOutput: { hookEventName: event.name, updatedToolOutput } })
 }

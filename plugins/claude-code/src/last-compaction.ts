@@ -30,7 +30,7 @@ function placeOf(record: JsonObject): Pick<LastCompaction, 'before' | 'envelope'
 }
 
 /**
- * Claude Code itself writes messages of the user behind a boundary (the summary, and what it kept), and words of its own in
+ * Claude Code itself writes messages of the user after a boundary (the summary, and what it kept), and words of its own in
  * the agent's name.
  */
 function isAnswer(record: JsonObject): boolean {

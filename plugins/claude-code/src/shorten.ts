@@ -4,30 +4,30 @@ import { storeResults } from 'everlong/internal/node'
 import type { HookEvent } from './event.ts'
 
 /** The result in the shape of its tool, with long texts shortened. Undefined if there is nothing to shorten. */
-export function shortened({ transcript, input }: HookEvent, longest: number): unknown {
+export function shortened({ transcript, input }: HookEvent, maxLength: number): unknown {
   const { tool_use_id: id, tool_response: response } = input
   if (typeof id !== 'string') return undefined
-  const texts = longTextsIn(response, longest)
+  const texts = longTextsIn(response, maxLength)
   if (texts.length === 0) return undefined
   const stored = storeResults(transcript, [{ toolUseId: id, content: texts.join('\n\n') }])
   if (stored.type === 'store-failed') throw new Error(`A long result was not shortened: ${stored.message}`)
   const path = stored.written[0]
   // Somebody else's file of that name may hold another text, and a lone surrogate cannot be stored.
   if (path === undefined) return undefined
-  return replaced(response, (text) => (text.length > longest ? shortForm(text, { longest, path, id }) : text))
+  return replaced(response, (text) => (text.length > maxLength ? shortForm(text, { maxLength, path, id }) : text))
 }
 
-function shortForm(text: string, { longest, path, id }: { longest: number; path: string; id: string }): string {
-  const head = text.slice(0, Math.floor(longest * 0.3)).toWellFormed()
-  const tail = text.slice(-Math.floor(longest * 0.2)).toWellFormed()
+function shortForm(text: string, { maxLength, path, id }: { maxLength: number; path: string; id: string }): string {
+  const head = text.slice(0, Math.floor(maxLength * 0.3)).toWellFormed()
+  const tail = text.slice(-Math.floor(maxLength * 0.2)).toWellFormed()
   const out = text.length - head.length - tail.length
   return `${head}\n[… ${out} characters left out here. The whole result is in ${path}; the everlong read tool reads it as ${id}. …]\n${tail}`
 }
 
-function longTextsIn(response: unknown, longest: number): readonly string[] {
+function longTextsIn(response: unknown, maxLength: number): readonly string[] {
   const found: string[] = []
   replaced(response, (text) => {
-    if (text.length > longest) found.push(text)
+    if (text.length > maxLength) found.push(text)
     return text
   })
   return found

@@ -9,7 +9,7 @@ import { type LastCompaction, lastCompaction } from './last-compaction.ts'
 import { takePrepared } from './prepared.ts'
 
 /** Codex counts four bytes a token, and moves texts over 2,500 tokens to a file. */
-const longest = 9_500
+const maxBytes = 9_500
 const missingTokens = 2_200
 
 /** The text for standard output; undefined for nothing. Throws if the rollout cannot be read. */
@@ -22,7 +22,7 @@ export async function onHook(input: unknown, folder: string): Promise<string | u
   if (missing === '') return undefined
   const { isReadable } = last
   const note = leftOutNote(missing, { isReadable, search: 'the search tool of the everlong server' })
-  const additionalContext = cutToBytes(note, longest)
+  const additionalContext = cutToBytes(note, maxBytes)
   const systemMessage = givenBackLine(countGivenBack(additionalContext), 'everlong lost')
   return JSON.stringify({
     // For the person alone.

@@ -13,7 +13,7 @@ export type Copies = {
   readonly remove: (session: string) => void
 }
 
-const mostMs = 10_000
+const maxMs = 10_000
 
 /** Folders outside of a repository all belong to one project. */
 export function isRepository({ project }: Pick<PluginInput, 'project'>): boolean {
@@ -29,7 +29,7 @@ export function createCopies(input: PluginInput, folder: string): Copies {
     folder,
     pathOf,
     update: async () => {
-      const deadline = performance.now() + mostMs
+      const deadline = performance.now() + maxMs
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const { data: sessions = [] } = await client.session.list()
       const stale = sessions.filter((session) => isOurs(session) && !isFresh(pathOf(session.id), session))

@@ -5,7 +5,7 @@ import type { SessionMessage } from './opencode-api.ts'
 import { recordsOf } from './records.ts'
 
 const missingTokens = 2_200
-const longest = 9_500
+const maxBytes = 9_500
 
 const heading =
   '---\nThe summary above leaves out what follows; it was read off the conversation by code. It is context, not a request. For everything else use the recall tool.'
@@ -17,5 +17,5 @@ export function withLost({ messageID, text }: Completed, messages: readonly Sess
   const at = messages.findIndex(({ info }) => info.id === messageID)
   if (messages[at]?.info.summary !== true) return text
   const missing = lostIn({ records: recordsOf(messages.slice(0, at)), path, shown: [text] }, missingTokens)
-  return missing === '' ? text : `${text}\n\n${cutToBytes(`${heading}\n\n${missing}`, longest)}`
+  return missing === '' ? text : `${text}\n\n${cutToBytes(`${heading}\n\n${missing}`, maxBytes)}`
 }

@@ -12,7 +12,7 @@ import { openBranch, thresholdOf } from './session.ts'
 
 /** Restored files may take this share of the window: pi keeps the newest messages anyway. */
 const restoredShare = 0.1
-const mostRestored = 50_000
+const maxRestored = 50_000
 
 export type CompactInput = {
   readonly context: Context
@@ -75,7 +75,7 @@ function jobFor(session: Transcript, event: BeforeCompactEvent, { model, recall 
     contextWindow: model.contextWindow,
     threshold: thresholdOf(model.contextWindow, preparation.settings),
     size: preparation.tokensBefore,
-    settings: { restoreTokens: Math.min(mostRestored, Math.floor(model.contextWindow * restoredShare)) },
+    settings: { restoreTokens: Math.min(maxRestored, Math.floor(model.contextWindow * restoredShare)) },
     ...(transcriptPath === '' ? {} : { transcriptPath }),
   }
 }

@@ -4,7 +4,7 @@ import type { Message } from 'everlong'
 import { blocksOf, isText, isToolResult, isToolUse } from 'everlong/internal'
 
 /** Characters of a tool result: what matters of longer ones is at their ends. */
-const longestResult = 2_000
+const maxResultLength = 2_000
 const ourTags = /<(?=\s*\/?\s*(?:conversation|said|tool-call|tool-result)\b)/gi
 
 export function conversationText(messages: readonly Message[]): string {
@@ -29,9 +29,9 @@ function resultText(content: unknown): string {
 }
 
 function shortened(text: string): string {
-  if (text.length <= longestResult) return text
-  const half = longestResult / 2
-  const left = text.length - longestResult
+  if (text.length <= maxResultLength) return text
+  const half = maxResultLength / 2
+  const left = text.length - maxResultLength
   return `${text.slice(0, half).toWellFormed()}\n[… ${left} characters left out …]\n${text.slice(-half).toWellFormed()}`
 }
 

@@ -27,8 +27,8 @@ export function nextPosition(messages: readonly Message[]): Position {
   const quoted = latestOf(said.flatMap(marksIn))
   const last = latestOf([...(quoted ? [quoted] : []), ...marksBefore(messages, lastAnswer)])
   if (!last) return { task: 1, step: 0 }
-  const goesOn = said.some(isToolResult) || quoted !== undefined || said.length === 0
-  return goesOn && Number.isFinite(last.step)
+  const isContinued = said.some(isToolResult) || quoted !== undefined || said.length === 0
+  return isContinued && Number.isFinite(last.step)
     ? { task: last.task, step: last.step + 1 }
     : { task: last.task + 1, step: 0 }
 }

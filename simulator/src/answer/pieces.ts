@@ -1,10 +1,10 @@
 // A text in the pieces in which a stream brings it: never parted inside a character.
 
-const longest = 48
+const maxLength = 48
 
 export function* pieces(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
-    let end = Math.min(text.length, at + longest)
+    let end = Math.min(text.length, at + maxLength)
     const code = text.charCodeAt(end - 1)
     if (end < text.length && code >= 0xd800 && code <= 0xdbff) end++
     yield text.slice(at, end)

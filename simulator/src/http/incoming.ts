@@ -68,11 +68,11 @@ export function requestOf(input: string | URL | Request, init: RequestInit | und
   return request
 }
 
-export async function readBody(request: Request, longest: number): Promise<Outcome<unknown>> {
-  if (Number(request.headers.get('content-length') ?? 0) > longest) return refused(tooLarge)
+export async function readBody(request: Request, maxBytes: number): Promise<Outcome<unknown>> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return refused(tooLarge)
   const text = texts.get(request) ?? (await request.text())
   // A character is at most three bytes in UTF-8, so most bodies need no measuring.
-  if (text.length * 3 > longest && Buffer.byteLength(text) > longest) return refused(tooLarge)
+  if (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes) return refused(tooLarge)
   const lone = loneSurrogate(text)
   if (lone !== undefined) return refused(invalid(`The request body is not valid JSON: ${lone}`))
   try {

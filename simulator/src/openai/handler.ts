@@ -1,4 +1,4 @@
-// POST /v1/chat/completions: the same scripts behind an OpenAI-compatible face.
+// POST /v1/chat/completions: the same scripts with OpenAI's API.
 import { type Result, record } from '../api/record.ts'
 import type { World } from '../api/world.ts'
 import { keyOf, readBody } from '../http/incoming.ts'

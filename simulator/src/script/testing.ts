@@ -55,7 +55,7 @@ export async function converse(play: {
   let messages: readonly Message[] = []
   for (const task of play.tasks) {
     messages = [...messages, user(task)]
-    for (let goesOn = true; goesOn && turns.length < (play.most ?? 1_000); ) {
+    for (let isWorking = true; isWorking && turns.length < (play.most ?? 1_000); ) {
       if (play.reduce) messages = await play.reduce(messages, turns.length)
       const request = requestOf(messages, { tools: play.tools.definitions })
       const answer = await play.script(request, contextOf(turns.length))
@@ -64,8 +64,8 @@ export async function converse(play: {
         const { content, isError } = play.tools.run(use.name, use.input)
         return { type: 'tool_result', tool_use_id: use.id, content, ...(isError ? { is_error: true } : {}) }
       })
-      goesOn = results.length > 0
-      messages = [...messages, assistant(answer.content), ...(goesOn ? [user(results)] : [])]
+      isWorking = results.length > 0
+      messages = [...messages, assistant(answer.content), ...(isWorking ? [user(results)] : [])]
     }
   }
   return { messages, turns }

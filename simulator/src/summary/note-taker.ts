@@ -17,7 +17,7 @@ export function asksForNotes(request: Pick<ScriptRequest, 'messages'>): boolean 
 }
 
 const form = '<section name="'
-const longest = 400
+const maxCharacters = 400
 
 export function noteTaker({ learnings = [] }: { readonly learnings?: readonly string[] } = {}): Script {
   return ({ messages }) => {
@@ -51,7 +51,9 @@ export function noteTaker({ learnings = [] }: { readonly learnings?: readonly st
 function wordsOf(messages: readonly Message[], role: Message['role']): readonly string[] {
   return messages
     .filter((message) => message.role === role)
-    .map(({ content }) => headOfText(textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim(), longest))
+    .map(({ content }) =>
+      headOfText(textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim(), maxCharacters),
+    )
     .filter((words) => words !== '')
 }
 

@@ -31,9 +31,9 @@ export function render(report: RepairedReport, screen: Screen): readonly string[
     ...facts(
       [
         ['records', count(report.records)],
-        ['lines repaired', count(report.linesMended)],
+        ['lines repaired', count(report.linesRepaired)],
         ['duplicates dropped', count(report.duplicatesDropped)],
-        ['parents repaired', count(report.parentsMended)],
+        ['parents repaired', count(report.parentsRepaired)],
       ],
       screen,
     ),

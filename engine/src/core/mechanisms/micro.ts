@@ -207,7 +207,7 @@ function supersededMemory({ sources, pins }: View, { weigher }: Situation): read
       message,
       tokens: Math.round(tokens),
       frees: tokens - weigher.content(clearedContext),
-      why: 'a newer copy stands further down',
+      why: 'a newer copy follows',
     }
   })
 }

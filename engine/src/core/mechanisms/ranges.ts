@@ -144,12 +144,12 @@ export function planRanges(view: View, situation: Situation, input: RangePlanInp
   const [first] = replacements.toSorted((a, b) => a.item.message - b.item.message)
   const dropped = new Set(replacements.flatMap(({ parts }) => parts))
   const staying = new Set(input.parts.filter((part) => !dropped.has(part)).map(({ at }) => at))
-  const behind = boundThinking(view, situation, (first?.item.message ?? 0) - 1)
+  const later = boundThinking(view, situation, (first?.item.message ?? 0) - 1)
   return planEdits(view, situation, {
     mechanism,
     why,
     items: replacements.map(({ item }) => item),
-    bound: behind.filter(({ message }) => staying.has(message)),
+    bound: later.filter(({ message }) => staying.has(message)),
     edits: replacements.map(({ parts, text }) => {
       const from = parts[0]?.uuid ?? ''
       return input.editOf({ from, to: lastWritten(parts)?.uuid ?? from, text })

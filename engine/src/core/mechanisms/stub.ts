@@ -50,8 +50,8 @@ export function stubOf(call: ToolCall, result: ToolResultBlock, redact?: SafeRed
 }
 
 /** One line without tags and markers of ours. */
-function quotable(text: string, longest: number): string {
-  return neutralize(oneLine(text, longest))
+function quotable(text: string, maxLength: number): string {
+  return neutralize(oneLine(text, maxLength))
 }
 
 function inputOf(call: ToolCall, clean: (text: string) => string): string {

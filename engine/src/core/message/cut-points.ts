@@ -81,14 +81,14 @@ export function roundsOf(messages: readonly CutMessage[]): readonly Round[] {
   const rounds: Round[] = []
   for (const [index, message] of messages.entries()) {
     const last = rounds.at(-1)
-    if (last && goesOn(last, message, messages[last.start])) rounds[rounds.length - 1] = { ...last, end: index + 1 }
+    if (last && continues(last, message, messages[last.start])) rounds[rounds.length - 1] = { ...last, end: index + 1 }
     else rounds.push({ type: message.role === 'assistant' ? 'answer' : 'prompt', start: index, end: index + 1 })
   }
   return rounds
 }
 
 /** Results belong to the answer before them, and so do the other pieces of that answer. */
-function goesOn({ type }: Round, { role, content, messageId }: CutMessage, first: CutMessage | undefined): boolean {
+function continues({ type }: Round, { role, content, messageId }: CutMessage, first: CutMessage | undefined): boolean {
   if (role === 'user') return blocksOf(content).some(isToolResult) === (type === 'answer')
   return type === 'answer' && messageId !== undefined && messageId === first?.messageId
 }

@@ -99,10 +99,10 @@ function checkPairs(messages: readonly Message[]): readonly Problem[] {
       if (use && result?.message !== use.message + 1) say('use-without-result', use.message)
       if (result && use?.message !== result.message - 1) say('result-without-use', result.message)
     } else {
-      const isBehind =
+      const isInOrder =
         use && result && (result.message > use.message || (result.message === use.message && result.block > use.block))
-      if (use && !isBehind && use.message !== paused) say('server-use-without-result', use.message)
-      if (result && !isBehind) say('server-result-without-use', result.message)
+      if (use && !isInOrder && use.message !== paused) say('server-use-without-result', use.message)
+      if (result && !isInOrder) say('server-result-without-use', result.message)
     }
     return found
   })

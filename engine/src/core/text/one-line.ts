@@ -8,13 +8,13 @@ const unsafe = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colors start with one
 const colors = /\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g
 
-/** The text on one line without secrets, cut at its end to `longest` characters. Never splits a surrogate pair. */
-export function oneLine(text: string, longest: number): string {
+/** Returns the text on one line, without secrets, cut to `maxLength` characters. Never splits a surrogate pair. */
+export function oneLine(text: string, maxLength: number): string {
   // Only the part that can be shown is looked at: an output may be megabytes long.
-  const part = withoutSecrets(text.length > longest * 4 ? text.slice(0, longest * 4) : text)
+  const part = withoutSecrets(text.length > maxLength * 4 ? text.slice(0, maxLength * 4) : text)
   return clippedAtWord(
     part.replace(colors, '').replace(unsafe, ' ').replace(/\s+/g, ' ').trim().toWellFormed(),
-    longest,
+    maxLength,
   )
 }
 

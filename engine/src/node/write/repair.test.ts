@@ -71,7 +71,7 @@ describe('repair', () => {
     const { records } = generateWithTruth({ seed: 5, turns: 4, boundaries: 2, kept: 'before' })
     const text = records.map(serialize).join('')
     const to = fresh()
-    expect(repair(write(text), to)).toMatchObject({ type: 'repaired', linesMended: 0, parentsMended: 0 })
+    expect(repair(write(text), to)).toMatchObject({ type: 'repaired', linesRepaired: 0, parentsRepaired: 0 })
     expect(readFileSync(to, 'utf8')).toBe(text)
     expect(statSync(to).mode & 0o777).toBe(0o600)
   })

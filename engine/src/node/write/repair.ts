@@ -1,5 +1,5 @@
-// Reports what is wrong with a transcript, and writes a repaired copy of a transcript: one record per line, without torn text and duplicates, cycles cut, orphans
-// attached to the entry before them. The original is never touched, and whole records are copied as they are.
+// Reports the damage of a transcript, and writes a repaired copy: one record per line, without torn text and duplicates,
+// cycles cut, orphans attached to the entry before them. The original never changes, and whole records are copied as they are.
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { type Finding, findingsOf, type Tally, tallyOf } from '../../core/transcript/report/findings.ts'
 import { isTranscript, type Scan } from '../../core/transcript/tree/scan.ts'
@@ -11,9 +11,9 @@ import { writeNewFile } from './whole-file.ts'
 export type RepairReport = {
   readonly records: number
   /** Lines that were not exactly one record. */
-  readonly linesMended: number
+  readonly linesRepaired: number
   readonly duplicatesDropped: number
-  readonly parentsMended: number
+  readonly parentsRepaired: number
 }
 
 export type RepairOutcome =
@@ -26,12 +26,12 @@ export function repair(from: string, to: string): RepairOutcome {
   const isOurs = scan.format === 'claude-code'
   const dropped = new Set(isOurs ? scan.table.duplicates : [])
   const parents = isOurs ? repairedParents(scan) : new Map<number, string | null>()
-  const counts = { records: 0, linesMended: 0 }
+  const counts = { records: 0, linesRepaired: 0 }
   const isNew = writeNewFile(to, (write) => {
     let row = 0
     forEachLine(from, (line) => {
       const texts = recordTexts(line)
-      if (texts.length !== 1) counts.linesMended++
+      if (texts.length !== 1) counts.linesRepaired++
       for (const text of texts) {
         const at = row++
         if (dropped.has(at)) continue
@@ -42,7 +42,7 @@ export function repair(from: string, to: string): RepairOutcome {
     })
   })
   if (!isNew) return { type: 'refused', reason: 'exists', path: to }
-  return { type: 'repaired', ...counts, duplicatesDropped: dropped.size, parentsMended: parents.size }
+  return { type: 'repaired', ...counts, duplicatesDropped: dropped.size, parentsRepaired: parents.size }
 }
 
 function recordTexts({ buffer, start, end }: Line): readonly string[] {

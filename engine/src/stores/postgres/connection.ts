@@ -1,5 +1,5 @@
-// The way to the database: a pool of the host's, or one made from a URL when it is first needed. Every statement stands for
-// itself or is part of one transaction, so that a proxy may give each transaction another connection.
+// Connects to the database: with a pool of the host's, or with one that is made from a URL when it is first needed. Each
+// statement is alone or part of one transaction, so that a proxy may give each transaction another connection.
 import { errorText, stringAt } from '../../core/message/json.ts'
 import { StoreError, type StoreErrorReason } from '../../core/ports/session-store.ts'
 
