@@ -58,7 +58,8 @@ export function createManaged({ storeOf, max, isShared, waitMs, onEvent }: Manag
         made.onEvent?.(event)
       },
     }
-    const sdk = dialect === 'messages' ? messagesSdk(options) : openAiSdk(dialect, options)
+    const { run, close } = dialect === 'messages' ? messagesSdk(options) : openAiSdk(dialect, options)
+    const sdk: ManagedSdk = { close, run: inTurn(run) }
     const made: Opened = { sdk, users: 0, onEvent: undefined }
     return made
   }
@@ -86,6 +87,19 @@ export function createManaged({ storeOf, max, isShared, waitMs, onEvent }: Manag
       for (const { sdk } of open.values()) await sdk.close()
       open.clear()
     },
+  }
+}
+
+/**
+ * Until its answer begins, a request has the conversation to itself. The summary that it needs is asked for with the newest credential, which
+ * is then its own; and if it is refused as too long, nobody has changed the conversation that it is made smaller from.
+ */
+function inTurn(run: ManagedSdk['run']): ManagedSdk['run'] {
+  let last: Promise<unknown> = Promise.resolve()
+  return (sending) => {
+    const mine = last.then(() => run(sending))
+    last = mine.catch(() => undefined)
+    return mine
   }
 }
 
