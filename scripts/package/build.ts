@@ -1,4 +1,5 @@
 // Builds what is published: the library with its declarations, and the command line with everything of ours inside.
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { build, type InlineConfig } from 'tsdown'
 import { root } from '../steps.ts'
@@ -76,14 +77,20 @@ export async function buildCommand(outDir: string): Promise<Built> {
   const chunks = (bundle?.chunks ?? []).filter((chunk) => chunk.type === 'chunk')
   const files = new Set(chunks.map(({ fileName }) => fileName))
   const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
-  const isOutside = (name: string) => !name.startsWith('node:') && name !== onlyInCheckout && !files.has(name)
+  const isOutside = (name: string) => !isBuiltin(name) && name !== onlyInCheckout && !files.has(name)
   const external = imports.filter(isOutside)
   const modules = chunks.flatMap(({ moduleIds }) => moduleIds).map((path) => path.replaceAll('\\', '/'))
   const inside = modules.flatMap((path) => /.*\/node_modules\/(.*)/.exec(path)?.[1] ?? [])
   return {
-    imported: Object.fromEntries(packagesOf(external).map((name) => [name, versions[name] ?? '*'])),
+    imported: Object.fromEntries(packagesOf(external).map((name) => [name, versionOf(name, versions)])),
     bundled: packagesOf(inside),
   }
+}
+
+function versionOf(name: string, versions: Versions): string {
+  const version = versions[name]
+  if (version === undefined) throw new Error(`The command imports ${name}, but no room lists it in its dependencies.`)
+  return version
 }
 
 /** `@scope/name/file.js` is in `@scope/name`. */
