@@ -13,6 +13,7 @@ import { createInFlight } from './http/in-flight.ts'
 import { closeServer, listen, serverOptions } from './http/server.ts'
 import { createIdentify } from './identify/identify.ts'
 import type { Jobs } from './jobs/jobs.ts'
+import { createKeepAlive } from './keep-alive/keep-alive.ts'
 import { createManaged } from './levels/managed.ts'
 import { createLimits } from './limits/limits.ts'
 import { createLog, type Log } from './log.ts'
@@ -80,6 +81,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     telemetry.count(row)
     limits.used(row, row.input + row.output + row.cacheRead + row.cacheWrite)
   })
+  const keepAlive = createKeepAlive({ config, books, notes: state.notes, health, log, now })
   const transcripts = createTranscripts({ hold, notes: state.notes, now })
   const recorder = createRecorder({
     ...{ config, log, health },
@@ -87,7 +89,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     concurrency: config.store ? Math.max(1, Math.floor(config.store.connections / 2)) : 1,
     record: (passed) =>
       passed.trace.record(() =>
-        writeExchange(passed, { config, log, identify, transcripts, books, notes: state.notes }),
+        writeExchange(passed, { config, log, identify, transcripts, books, keepAlive, notes: state.notes }),
       ),
   })
   const jobs = startJobs(stores, { config, log, now })
@@ -108,6 +110,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   const port = await listen(server, { ...config.listen, inFlight })
   const stop = async (): Promise<void> => {
     await closeServer(server, { inFlight, limitMs: config.limits.stopMs })
+    await keepAlive.close()
     upstreams.close()
     for (const part of [recorder, hold, managed, jobs, telemetry, stores]) await part?.close()
   }

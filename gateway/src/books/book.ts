@@ -4,8 +4,8 @@ import type { CacheOutcome } from 'everlong/internal/wire'
 import type { Level } from '../config/schema.ts'
 import type { DialectName } from '../dialects/dialect.ts'
 
-/** Who caused the request: a client, or the gateway itself. */
-export type RowKind = 'client' | 'own'
+/** Who caused the request: a client, or the gateway itself, for a client's request or to keep a cache warm. */
+export type RowKind = 'client' | 'own' | 'keep-alive'
 
 export type Row = {
   /** The same for a row that is added again after a failure, which is then stored once. */

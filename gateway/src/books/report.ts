@@ -31,6 +31,8 @@ export type Report = {
   readonly removed: { readonly tokens: number; readonly saved: number }
   /** The gateway's own requests to models. */
   readonly own: { readonly requests: number; readonly cost: number }
+  /** Requests that kept prompt caches warm, and pauses after which a client found its prefix because of them. */
+  readonly keepAlive: { readonly touches: number; readonly cost: number; readonly kept: number; readonly saved: number }
   /** Saved minus spent. Below zero the gateway costs more than it saves. */
   readonly balance: number
   readonly tenants: readonly Line[]
@@ -42,6 +44,7 @@ export function reportOf(sums: readonly Sum[]): Report {
   const own = sums.filter(({ kind }) => kind === 'own')
   const saved = total(client, 'saved')
   const spent = total(own, 'cost')
+  const keepAlive = keepAliveOf(sums.filter(({ kind }) => kind === 'keep-alive'))
   return {
     requests: total(client, 'requests'),
     failed: total(client, 'failed'),
@@ -53,9 +56,20 @@ export function reportOf(sums: readonly Sum[]): Report {
     }),
     removed: { tokens: total(client, 'removed'), saved },
     own: { requests: total(own, 'requests'), cost: spent },
-    balance: saved - spent,
+    keepAlive,
+    balance: saved - spent + keepAlive.saved - keepAlive.cost,
     tenants: linesBy(client, ({ tenant }) => tenant),
     models: linesBy(client, ({ model }) => model),
+  }
+}
+
+/** Rows with an outcome say what the touches before them have saved. */
+function keepAliveOf(sums: readonly Sum[]): Report['keepAlive'] {
+  const touches = sums.filter(({ cache }) => cache === undefined)
+  const kept = sums.filter(({ cache }) => cache !== undefined)
+  return {
+    ...{ touches: total(touches, 'requests'), cost: total(touches, 'cost') },
+    ...{ kept: total(kept, 'requests'), saved: total(kept, 'saved') },
   }
 }
 

@@ -80,6 +80,22 @@ const retention = z.strictObject({
   tenants: z.record(plainName, z.strictObject(kept)).default({}),
 })
 
+/** The defaults are those with which others have measured a gain. */
+const keepAlive = z.strictObject({
+  /** Max. touches in one pause of a session. */
+  maxTouches: z.number().int().positive().default(2),
+  /** Smaller prefixes are not kept. */
+  minTokens: z.number().int().positive().default(20_000),
+  /** Max. price of a touch, in US dollars. */
+  maxDollars: z.number().positive().default(0.25),
+  /** Of the requests that are held, together. Beyond it the oldest are let go. */
+  maxBytes: z
+    .number()
+    .int()
+    .positive()
+    .default(64 << 20),
+})
+
 const telemetry = z.strictObject({
   /** Of an OTLP collector, without /v1/traces. */
   endpoint: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
@@ -124,6 +140,8 @@ export const configSchema = z.strictObject({
   keys: z.array(key).default([]),
   /** Opens /metrics and the report of all tenants, where there are keys. */
   adminSecrets: z.array(z.string().min(32, 'a key needs at least 32 characters')).default([]),
+  /** Keeps the prompt cache of idle sessions warm, with the callers' credentials in memory. Default: not at all. */
+  keepAlive: keepAlive.optional(),
   /** Where traces and metrics go. Default: where the variables of OpenTelemetry say, else nowhere. */
   telemetry: telemetry.optional(),
   limits: z

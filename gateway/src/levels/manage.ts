@@ -86,7 +86,7 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
   const forwarded = await wire.answer(response)
   const sent = wire.sentFor(response)
   const size = sent === undefined ? {} : { sentTokens: sizeOf(dialect.readRequest(sent)) }
-  recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation, ...size }, parts)
+  recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation, sent, ...size }, parts)
   await release()
 }
 

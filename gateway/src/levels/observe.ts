@@ -1,6 +1,7 @@
 // Level 1: the bytes pass as they come, and are kept.
 import { randomUUID } from 'node:crypto'
 import type { ModelAnswer } from 'everlong'
+import type { JsonObject } from 'everlong/internal'
 import { collect } from '../http/body.ts'
 import { type Forwarded, forward } from '../http/forward.ts'
 import type { Conversation } from '../identify/identify.ts'
@@ -38,10 +39,12 @@ export type Ended = {
   readonly conversation?: Conversation
   /** Tokens of the request that was sent, by our estimate, if it is not the client's own. */
   readonly sentTokens?: number
+  /** The body that was sent, if it was not the client's. */
+  readonly sent?: JsonObject | undefined
 }
 
 /** Logs the request, and leaves the rest to the background. */
-export function recordExchange(call: Call, ended: Ended, { log, now, recorder }: Parts): void {
+export function recordExchange(call: Call, { sent, ...ended }: Ended, { log, now, recorder }: Parts): void {
   const { caller, route, dialect, started: time, incoming, trace } = call
   const { type, status, firstByteMs, isWhole } = ended.forwarded
   const upstream = route.upstream.name
@@ -58,6 +61,7 @@ export function recordExchange(call: Call, ended: Ended, { log, now, recorder }:
   recorder.add({
     id: randomUUID(),
     trace,
+    request: { route, rawHeaders: incoming.rawHeaders, sent },
     caller,
     level: caller.level,
     dialect,

@@ -40,6 +40,7 @@ export function recording() {
   const log: Log = (_level, event, facts) => void lines.push(`${event} ${facts?.why ?? ''}`)
   const { books, notes, heads } = state
   const parts = {
+    keepAlive: { seen: async () => undefined },
     ...{ config, log, books, notes, identify: createIdentify(heads, () => `s${++count}`) },
     transcripts: createTranscripts({ hold, notes, now: () => 0 }),
   }
@@ -75,7 +76,7 @@ export function recording() {
         ...{
           own: [],
           isHandover: false,
-          ...{ trace: noTrace, time: 0, ms: 0 },
+          ...{ trace: noTrace, time: 0, ms: 0, request: {} as never },
           bytes: Buffer.from(JSON.stringify({ model: 'claude-opus-5', max_tokens: 9, messages, tools })),
         },
         forwarded: {

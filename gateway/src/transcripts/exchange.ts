@@ -16,6 +16,7 @@ import type { Forwarded } from '../http/forward.ts'
 import { clientIdsOf } from '../identify/client-ids.ts'
 import type { Conversation, Identify } from '../identify/identify.ts'
 import { userOf } from '../identify/user.ts'
+import type { KeepAlive } from '../keep-alive/keep-alive.ts'
 import { type CompactionRequest, compactionIn, conversationBefore } from '../levels/compaction-request.ts'
 import type { Log } from '../log.ts'
 import type { Notes } from '../state/state.ts'
@@ -29,6 +30,7 @@ export type RecordParts = {
   readonly books: Books
   readonly notes: Notes
   readonly log: Log
+  readonly keepAlive: Pick<KeepAlive, 'seen'>
 }
 
 /**
@@ -54,6 +56,10 @@ export async function writeExchange(passed: Passed, parts: RecordParts): Promise
   await requestsFirst()
   // Whoever was refused has said nothing yet.
   if (isAnswered) await write(passed, read, parts)
+  const { conversation, asked, user, usage, compaction } = read
+  const { session, parent } = conversation
+  const isCompaction = compaction !== undefined
+  await parts.keepAlive.seen({ passed, session, parent, user, model: asked.model, usage, isCompaction })
 }
 
 type Booking = Pick<RecordParts, 'books' | 'notes'> & { readonly isAnswered: boolean }

@@ -1,12 +1,14 @@
 // What is left of a request when its answer has ended.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ModelAnswer } from 'everlong'
+import type { JsonObject } from 'everlong/internal'
 import type { Level } from '../config/schema.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Forwarded } from '../http/forward.ts'
 import type { Conversation } from '../identify/identify.ts'
 import type { Trace } from '../telemetry/telemetry.ts'
 import type { Caller } from '../tenants.ts'
+import type { Route } from '../upstreams.ts'
 
 /** A request with its answer, as bytes. */
 export type Passed = {
@@ -34,4 +36,11 @@ export type Passed = {
   /** Tokens of the request that was sent, by our estimate, if it is not the client's own. */
   readonly sentTokens?: number
   readonly trace: Trace
+  /** What is needed to send it once more. */
+  readonly request: {
+    readonly route: Route
+    readonly rawHeaders: readonly string[]
+    /** If it was not sent as it came. */
+    readonly sent: JsonObject | undefined
+  }
 }

@@ -30,8 +30,15 @@ const outcomes = {
   unknown: 'unknown',
 } as const
 
+function keepAliveLine({ touches, cost, kept, saved }: Report['keepAlive']): readonly [string, string] {
+  return [
+    'caches kept warm',
+    `${counted(touches, 'touch', 'touches')}, ${dollars(cost)}; ${counted(kept, 'pause')} saved ${dollars(saved)}`,
+  ]
+}
+
 export function render(report: Report, screen: Screen): readonly string[] {
-  const { requests, failed: refused, cost, unpriced, cache, removed, own, balance, tenants, models } = report
+  const { requests, failed: refused, cost, unpriced, cache, removed, own, keepAlive, balance, tenants, models } = report
   const told = cache.reduce((sum, line) => sum + line.requests, 0)
   const right = (name: string) => ({ name, align: 'right' as const })
   const lines = (name: string, rows: Report['models']) =>
@@ -65,6 +72,7 @@ export function render(report: Report, screen: Screen): readonly string[] {
           `${short(removed.tokens)} tokens, worth ${dollars(removed.saved)} where they would have been billed`,
         ],
         ['own model calls', `${count(own.requests)}, ${dollars(own.cost)}`],
+        ...(keepAlive.touches === 0 ? [] : [keepAliveLine(keepAlive)]),
         ['balance', `${inRed(balance)}${balance < 0 ? ' (the gateway costs more than it saves)' : ''}`],
       ],
       screen,
