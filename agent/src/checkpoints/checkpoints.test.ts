@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { setFolder } from '../testing/folder.ts'
 import { type Checkpoint, copyCheckpoints, createCheckpoints } from './checkpoints.ts'
 
@@ -230,4 +230,25 @@ test('a copy of a session goes back as far as the original; without git it is sa
     process.env.PATH = PATH
   }
   expect(notices).toEqual(['/rewind cannot give files back in this session: spawn git ENOENT'])
+})
+
+test('variables of the person’s git do not reach the repository of the checkpoints', async () => {
+  const { folder, write, later, points } = set()
+  const elsewhere = join(temporary(), 'elsewhere')
+  mkdirSync(elsewhere)
+  for (const name of ['GIT_OBJECT_DIRECTORY', 'GIT_COMMON_DIR', 'GIT_NAMESPACE']) vi.stubEnv(name, elsewhere)
+  vi.stubEnv('GIT_CONFIG_COUNT', 'broken')
+  try {
+    write('a.txt', 'old')
+    await points.take()
+    const when = later()
+    write('a.txt', 'new')
+    const point = await points.before(when)
+    if (!point) throw new Error('There is no checkpoint.')
+    await points.restore(point, both)
+    expect(contents(folder)).toEqual({ 'a.txt': 'old' })
+    expect(readdirSync(elsewhere)).toEqual([])
+  } finally {
+    vi.unstubAllEnvs()
+  }
 })

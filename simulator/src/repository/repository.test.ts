@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mistakeFor } from './mistakes.ts'
@@ -217,4 +218,21 @@ test('a test run names every test of every suite in the order of the files, then
     `      Tests  ${made.bugs.length} failed | ${count - made.bugs.length} passed (${count})`,
   ])
   expect(made.bugs.length).toBeGreaterThan(1)
+})
+
+test('what is made of a seed is always the same: benchmarks and recorded answers rest on it', () => {
+  const digest = (seed: string) => {
+    const { head, files, bugs } = syntheticRepository({ seed, files: 60 })
+    return createHash('sha256')
+      .update(JSON.stringify([head, [...files], bugs]))
+      .digest('hex')
+      .slice(0, 16)
+  }
+  expect(['one', 'two', 'three'].map(digest)).toMatchInlineSnapshot(`
+    [
+      "ddc5f947b31330d7",
+      "d50c3f796933c45c",
+      "f31f80469aeb85fd",
+    ]
+  `)
 })

@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
-import { type CacheState, type CompactionAhead, cacheStateOf, costOf, type WorthInput, worthOf } from './economics.ts'
+import {
+  type CacheState,
+  type CompactionAhead,
+  cacheStateOf,
+  costOf,
+  missCost,
+  type WorthInput,
+  worthOf,
+} from './economics.ts'
 
 const warm = { type: 'warm', lifetime: 300_000 } as const
 const hour = { type: 'warm', lifetime: 3_600_000 } as const
@@ -208,4 +216,15 @@ test('a prompt that is long because of what the cache holds has the price of a l
   const million = 1_000_000
   expect(costOf({ ...noTokens, cacheRead: million }, model)).toBeCloseTo(0.1 * 0.5, 9)
   expect(costOf({ ...noTokens, cacheRead: 1_000 }, model)).toBeCloseTo((0.1 * 0.1 * 1_000) / million, 12)
+})
+
+test.each([
+  ['written for five minutes', { cacheWrite: 100, cacheWriteHour: 0 }, 1.25],
+  ['written for an hour', { cacheWrite: 100, cacheWriteHour: 100 }, 2],
+  ['written partly for an hour', { cacheWrite: 100, cacheWriteHour: 40 }, 1.25],
+  ['not written at all', { cacheWrite: 0, cacheWriteHour: 0 }, 1],
+])('a missed cache costs what was paid for the prompt, less what reading it would have cost: %s', (_, wrote, paid) => {
+  const usage = { ...noTokens, ...wrote }
+  expect(missCost(1_000_000, { usage, price })).toBeCloseTo((paid - 0.1) * price.input, 6)
+  expect(missCost(1_000_000, { usage, price: undefined })).toBe(undefined)
 })

@@ -133,3 +133,16 @@ test('the first and the last place count when the nearest cut is looked for', ()
   expect([0, 4, 5].map((index) => cutBefore(ends, index))).toEqual([0, 0, 5])
   expect([cutAfter(() => false, { index: 0, length: 5 }), cutBefore(() => false, 5)]).toEqual([undefined, undefined])
 })
+
+test('between two pieces of assistants a cut is legal unless the first ends with thinking', () => {
+  const cuts = (first: CutMessage) => {
+    const messages = [u(text), first, a(text)]
+    return cutsOf(messages, legalCuts(messages, { before: 'user-message' })).includes(2)
+  }
+  expect([cuts(a(thinking, text)), cuts(a(text, thinking)), cuts(a(thinking)), cuts(a(text))]).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ])
+})

@@ -65,3 +65,13 @@ test('there is more if the limit cut the list, and not if the list was just as l
   expect(recallFrom(entries, 'heron', 2)).toMatchObject({ more: true, matches: [{}, {}] })
   expect(recallFrom(entries, 'heron', 3)).toMatchObject({ more: false, matches: [{}, {}, {}] })
 })
+
+test.each([
+  ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
+  ['yesterday', undefined],
+  [5, undefined],
+])('a match of a record with the timestamp %o has the time %o', (timestamp, time) => {
+  const record = { type: 'user', uuid: 'u', timestamp, message: { role: 'user', content: 'The heron is here.' } }
+  const { matches } = recallFrom([{ record, position: noPosition }], 'heron', 5)
+  expect(matches.map((match) => match.time)).toEqual([time])
+})

@@ -99,3 +99,19 @@ test('what the server is asked to leave out must be a tenth of the context, coun
     why: expect.stringContaining(`${tokens.toLocaleString('en')} → ${after} tokens`),
   })
 })
+
+test('exactly a tenth is enough, and a token less is not', async () => {
+  const rest = worldWith([delegating(0)]).session.explain().size.tokens % 10
+  const sized = (freed: number) => {
+    const world = createTestWorld({ settings, compaction: [delegating(freed)] })
+    world.session.add({ role: 'user', content: 'Go on.' })
+    const round = { ...usage, input: usage.input - rest }
+    world.session.record(answerOf('lorem ipsum '.repeat(1_200), { id: 'msg_1', usage: round }))
+    world.session.add({ role: 'user', content: 'And on.' })
+    return world.session
+  }
+  const { tokens } = sized(0).explain().size
+  expect(tokens % 10).toBe(0)
+  expect((await sized(tokens / 10).compact()).type).toBe('compacted')
+  expect((await sized(tokens / 10 - 1).compact()).type).toBe('failed')
+})

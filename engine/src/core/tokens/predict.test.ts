@@ -66,3 +66,15 @@ describe('where compactions would have fallen', () => {
     )
   })
 })
+
+test.each([
+  [[10_000, 12_000, 16_000], 3_000],
+  [[10_000, 12_000, 16_000, 17_000], 2_000],
+  [[10_000, 11_000, 13_000, 17_000, 25_000], 3_000],
+])(
+  'the growth of %o is the median of its steps, between the two middle ones if their number is even',
+  (sizes, growth) => {
+    const turns = sizes.map((tokens) => ({ tokens }))
+    expect(predictCompaction(turns, 100_000)).toMatchObject({ growth })
+  },
+)

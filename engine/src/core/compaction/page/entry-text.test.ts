@@ -50,3 +50,11 @@ test('without a summary the interrupted exchange gets its steps before older one
   expect(stepsIn(all('', room))).toHaveLength(steps.length)
   expect(stepsIn(all('A summary.', room)).length).toBeLessThan(steps.length)
 })
+
+test('the last thing that was done is shown even if it is not among the last steps', () => {
+  const done = steps[0]?.text ?? ''
+  const entries = [{ exchange: { ...exchange, done }, isQuoted: false, steps }]
+  const whole = shown(100_000).length - (steps.length - 3) * lineLength
+  const { after } = doNow(entriesWithin(entries, { ...options, tokens: whole + 1 }))
+  expect(stepsIn(after.join('\n'))).toEqual([0, 9, 10])
+})

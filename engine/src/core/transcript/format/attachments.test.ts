@@ -37,6 +37,12 @@ test.each<readonly [string, JsonObject, string]>([
     { path: '/a/CLAUDE.md', content: { path: '/a/CLAUDE.md', type: 'Project', content: 'Use tabs.', rawContent: 'x' } },
     'File /a/CLAUDE.md\nUse tabs.',
   ],
+  [
+    'nested_memory',
+    { path: '/a/CLAUDE.md', content: { path: '/link/CLAUDE.md', content: 'Use tabs.' } },
+    'File /a/CLAUDE.md\nUse tabs.',
+  ],
+  ['nested_memory', { content: { path: '/link/CLAUDE.md', content: 'Use tabs.' } }, 'File /link/CLAUDE.md\nUse tabs.'],
   ['plan_file_reference', { planFilePath: '/p.md', planContent: '1. Read' }, 'Plan /p.md\n1. Read'],
   ['plan_mode', { planFilePath: '/p.md', reminderType: 'full' }, 'Plan mode is on.\nThe plan is in /p.md.'],
   ['plan_mode_reentry', { planFilePath: '/p.md' }, 'Plan mode is on again.\nThe plan is in /p.md.'],
