@@ -46,6 +46,16 @@ describe('condensing', () => {
     }
   })
 
+  test('keeps the beginning even if the first sentence is too long for it, but no part of a table or block', () => {
+    const first = 'Please look at the gate of the upper harbor, which has been stuck since the storm of last week.'
+    const text = condensed(`${first} ${'It creaks. '.repeat(20)}Oil it.`, 100)
+    expect(text).toBe(
+      'Please look at the gate of the upper…\n[…]\nIt creaks.\nIt creaks.\nIt creaks.\nIt creaks.\nOil it.',
+    )
+    const code = ['```', ...Array.from({ length: 9 }, () => 'mend(hinge)'), '```'].join('\n')
+    expect(condensed(`${code}\nOil it.`, 60)).toBe('[…]\nOil it.')
+  })
+
   test('never cuts inside a sentence, and is about as long as it may be', () => {
     fc.assert(
       fc.property(fc.array(sentence, { minLength: 5, maxLength: 60 }), fc.boolean(), (sentences, isLines) => {

@@ -1,5 +1,5 @@
 // Shortens prose by whole paragraphs and sentences, from the middle. It cuts a sentence only if that alone is too long.
-import { headOf } from './cut.ts'
+import { clippedAtWord, headOf } from './cut.ts'
 
 /** Marks a place where text was left out. */
 export const gap = '[…]'
@@ -9,13 +9,18 @@ export function condensed(text: string, max: number): string {
   const whole = text.trim()
   if (whole.length <= max) return whole
   const pieces = piecesOf(whole, max / 2)
-  const head = take(pieces, max * 0.4)
+  const fitting = take(pieces, max * 0.4)
+  // Without its beginning nobody can tell what a text is about.
+  const [first = ''] = pieces
+  const head = fitting.length > 0 || isBlock.test(first) ? fitting : [clippedAtWord(first, max * 0.4)]
   const tail = take(pieces.slice(head.length).toReversed(), max - length(head)).toReversed()
-  const kept = head.length + tail.length
-  if (kept === 0) return `${headOf(whole, max)} ${gap}`
-  if (kept === pieces.length) return whole
+  if (fitting.length + tail.length === 0) return `${headOf(whole, max)} ${gap}`
+  if (fitting.length + tail.length === pieces.length) return whole
   return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
 }
+
+/** A table or a fenced block, of which a part is worth nothing. */
+const isBlock = /^\s*(?:```|~~~|\|)/
 
 export function withoutCode(text: string): string {
   let isFenced = false
