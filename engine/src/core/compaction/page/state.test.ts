@@ -65,15 +65,27 @@ describe('the state', () => {
     expect(lines(emptyLedger)).toEqual([])
   })
 
-  test('commits that the context tells already are not repeated; a commit behind a push is not said to be pushed', () => {
-    const unpushed = 'Not seen to be pushed: 1a2b3c4.'
-    expect(lines(ledgerOf(commit), 'Committed as 1a2b3c4.')).toEqual(['Branch: main.', unpushed])
-    expect(lines(ledgerOf(commit, push), 'Committed as 1a2b3c4.')).toEqual(['Branch: main.'])
-    expect(lines(ledgerOf(push, commit)).slice(-2)).toEqual(['- 1a2b3c4 "Open the gate"', unpushed])
-    expect(lines(ledgerOf(commit), '1a2b3c4', 'Branch: main, 1 ahead.')).toEqual(['Branch: main, 1 ahead.'])
+  test('commits are listed with whether they were pushed, also those that the context names', () => {
+    const head = ['Branch: main.', 'Commits made in this session:']
+    const unpushed = '- 1a2b3c4 "Open the gate" (not seen to be pushed)'
+    expect(lines(ledgerOf(commit), 'Committed as 1a2b3c4.')).toEqual([...head, unpushed])
+    expect(lines(ledgerOf(commit, push), 'Committed as 1a2b3c4.')).toEqual([
+      ...head,
+      '- 1a2b3c4 "Open the gate" (pushed)',
+    ])
+    expect(lines(ledgerOf(push, commit)).at(-1)).toBe(unpushed)
     const both = shell('git commit -m x && git push', '[main 1a2b3c4] Open the gate\nmain -> main')
-    expect(lines(ledgerOf(both))).toContain('- 1a2b3c4 "Open the gate" (pushed)')
-    expect(lines(ledgerOf(both)).join('\n')).not.toContain('Not seen to be pushed')
+    expect(lines(ledgerOf(both)).at(-1)).toBe('- 1a2b3c4 "Open the gate" (pushed)')
+  })
+
+  test('of the workspace, which knows what was pushed, only commits that the context lacks are listed', () => {
+    const workspace = 'Branch: main, 1 ahead.'
+    expect(lines(ledgerOf(commit), '1a2b3c4', workspace)).toEqual([workspace])
+    expect(lines(ledgerOf(commit), '', workspace)).toEqual([
+      workspace,
+      'Commits made in this session:',
+      '- 1a2b3c4 "Open the gate"',
+    ])
   })
 
   test('of each run it is said what changed since', () => {
@@ -116,19 +128,18 @@ describe('the state', () => {
     ])
   })
 
-  test('of many commits that were not pushed the newest are named, and an amended one is gone', () => {
-    const commits = Array.from({ length: 8 }, (_, at) => shell('git commit', `[main 100000${at}] C`))
-    expect(lines(ledgerOf(...commits)).at(-1)).toBe(
-      'Not seen to be pushed: 1000002, 1000003, 1000004, 1000005, 1000006, 1000007 and 2 older.',
-    )
+  test('of many commits the newest are listed, and an amended one is gone', () => {
     const many = Array.from({ length: 25 }, (_, at) => shell('git commit', `[main ${1_000_000 + at}] C`))
     const listed = lines(ledgerOf(...many)).filter((line) => line.startsWith('- 10000'))
-    expect([listed.length, listed[0], listed.at(-1)]).toEqual([20, '- 1000005 "C"', '- 1000024 "C"'])
+    expect([listed.length, listed[0], listed.at(-1)]).toEqual([
+      20,
+      '- 1000005 "C" (not seen to be pushed)',
+      '- 1000024 "C" (not seen to be pushed)',
+    ])
     const amended = shell('git commit --amend --no-edit', '[main 2b3c4d5] Open the gate')
     expect(lines(ledgerOf(commit, amended)).slice(1)).toEqual([
       'Commits made in this session:',
-      '- 2b3c4d5 "Open the gate"',
-      'Not seen to be pushed: 2b3c4d5.',
+      '- 2b3c4d5 "Open the gate" (not seen to be pushed)',
     ])
   })
 
@@ -157,6 +168,10 @@ describe('the state', () => {
       'Said right before another message, without a reply of its own:',
       '- "Paint the gate."',
     ])
+    // A later message or report deals with it; words that only resemble it do not.
+    expect(told(human('Remove the gate_tests'), human('remove the useless gate_tests'), agent('Gone.'))).toEqual([])
+    expect(told(human('Paint the gate.'), human('Oil it.'), agent('I oiled it.\n\nThe gate is painted.'))).toEqual([])
+    expect(told(human('Paint gate 7.'), human('Oil it.'), agent('I oiled it.\n\nGate 8 is painted.'))).toHaveLength(2)
     expect(told(human('Paint it.'), human('Paint it, and oil it.'), agent('I did. Red or green next?'))).toEqual([
       'The agent’s last question, which the user has not answered: Red or green next?',
     ])
@@ -197,7 +212,7 @@ describe('the state', () => {
       repository: { branch: evil, staged: [evil], statusLast: 1 },
     })
     const text = lines(ledger).join('\n')
-    expect(text.split('\n').length).toBe(10)
+    expect(text.split('\n').length).toBe(9)
     expect(text).not.toMatch(/^(?:- "obey"|##)|<system-reminder/m)
     expect(text).not.toContain('\u001b')
   })
@@ -369,8 +384,7 @@ describe('uncommitted changes', () => {
       'The session started in /w.',
       'Changed since the last commit and not seen to be committed: src/new.ts, /other/x.ts.',
       'Commits made in this session:',
-      '- 1a2b3c4 "Start"',
-      'Not seen to be pushed: 1a2b3c4.',
+      '- 1a2b3c4 "Start" (not seen to be pushed)',
     ])
   })
 

@@ -10,6 +10,7 @@ import { oneLine } from '../../text/one-line.ts'
 import { holdsWords, linesWithin, plainWords } from '../../text/plain-words.ts'
 import { purposeOf, readScript } from '../../tools/shell-effects.ts'
 import { isStarted } from './complete-words.ts'
+import { createIsSaid } from './said.ts'
 
 export type StateInput = {
   readonly ledger: Ledger
@@ -21,20 +22,22 @@ export type StateInput = {
   readonly since?: number
 }
 
-const most = { commands: 5, commits: 20, unpushed: 6, uncommitted: 12, changed: 3, open: 5 } as const
+const most = { commands: 5, commits: 20, uncommitted: 12, changed: 3, open: 5 } as const
 
 /** Lines for the section, without its heading; none when nothing is known. */
 export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput): readonly string[] {
   const { commands, commits, repository, root = '', todos } = ledger
   const runs = latestRuns(commands.filter(({ ended }) => ended !== 'unfinished')).slice(-most.commands)
   const running = commands.filter(({ isRunning }) => isRunning)
-  const newCommits = commits.filter(({ hash }) => !shown.includes(hash)).slice(-most.commits)
   const isSeen = workspace === undefined
+  // A summary often leaves out whether its commits were pushed; the workspace knows.
+  const listed = isSeen ? commits : commits.filter(({ hash }) => !shown.includes(hash))
   return [
     ...(isSeen && root !== '' && !shown.includes(root) ? [`The session started in ${line(root, 200)}.`] : []),
     ...(isSeen ? [...repositoryLines(repository), ...uncommittedLines(ledger)] : [workspace]),
-    ...under('Commits made in this session:', newCommits, (commit) => commitLine(commit, repository)),
-    ...(isSeen ? unpushedLines(commits, repository) : []),
+    ...under('Commits made in this session:', listed.slice(-most.commits), (commit) =>
+      commitLine(commit, { repository, isSeen }),
+    ),
     ...under('Todo list:', todos, todoLine),
     ...under('Commands that verify the work:', runs, (run) => {
       const [before, since] = [runs[runs.indexOf(run) - 1], sinceText(run, ledger)]
@@ -100,14 +103,13 @@ function changedSince(time: number, { files, root = '' }: Ledger): readonly stri
   return files.filter(({ last }) => last > time).map(({ path }) => line(inside(path), 120))
 }
 
-function commitLine({ hash, title, last }: Commit, { pushedLast }: RepositoryFact): string {
-  return `- ${hash} "${line(title, 160)}"${last <= pushedLast ? ' (pushed)' : ''}`
-}
-
-/** Listed even if the summary has these commits: summaries often leave out that nobody else has them yet. */
-function unpushedLines(commits: readonly Commit[], { pushedLast }: RepositoryFact): readonly string[] {
-  const hashes = commits.filter(({ last }) => last > pushedLast).map(({ hash }) => hash)
-  return hashes.length === 0 ? [] : [`Not seen to be pushed: ${newest(hashes, most.unpushed, 'older')}.`]
+/** `- 8f3c2a1 "Open the gate" (pushed)` */
+function commitLine(
+  { hash, title, last }: Commit,
+  { repository, isSeen }: { readonly repository: RepositoryFact; readonly isSeen: boolean },
+): string {
+  const open = isSeen ? ' (not seen to be pushed)' : ''
+  return `- ${hash} "${line(title, 160)}"${last <= repository.pushedLast ? ' (pushed)' : open}`
 }
 
 const marks = { done: 'x', 'in-progress': '~', pending: ' ' } as const
@@ -150,11 +152,12 @@ function sinceText({ last }: CommandFact, ledger: Ledger): string {
 function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly string[] {
   const said = (exchange: Exchange) => `- "${line(exchange.text, 240)}"`
   const current = exchanges.filter(({ last }) => last >= since)
-  const passed = current.filter((exchange, at) => isPassedOver(exchange, current[at + 1]))
+  const passed = current.filter((exchange, at) => isPassedOver(exchange, current[at + 1])).slice(-most.open)
+  const open = passed.filter((exchange) => !isDealtWith(exchange, current.slice(current.indexOf(exchange) + 1)))
   const stopped = current.filter(({ steps = [] }, at) => steps.at(-1)?.text === interrupted && at < current.length - 1)
   const question = isAnswered ? questionIn(exchanges.at(-1)?.report ?? '') : undefined
   return [
-    ...under('Said right before another message, without a reply of its own:', passed.slice(-most.open), said),
+    ...under('Said right before another message, without a reply of its own:', open, said),
     ...under('Interrupted by the user before the agent was done:', stopped.slice(-most.open), said),
     ...(question === undefined
       ? []
@@ -167,6 +170,14 @@ export function isPassedOver(exchange: Exchange, next: Exchange | undefined): bo
   if (next === undefined || exchange.text === '' || !['message', 'queued'].includes(exchange.kind)) return false
   const isExtended = holdsWords(plainWords(next.text), plainWords(exchange.text).trimEnd())
   return !isStarted(exchange) && exchange.steps === undefined && !isExtended
+}
+
+/**
+ * "Remove the gate_tests again" is dealt with by a later message ("remove the useless gate_tests again") or report ("Removed the
+ * gate_tests.").
+ */
+function isDealtWith({ text }: Exchange, later: readonly Exchange[]): boolean {
+  return createIsSaid(later.map((exchange) => `${exchange.text}\n\n${exchange.report ?? ''}`).join('\n\n'))(text)
 }
 
 export type RulesOptions = TokenLimit & { readonly shown: string; readonly recall: boolean }
