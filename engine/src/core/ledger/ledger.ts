@@ -16,7 +16,7 @@ import { fromJson } from './json.ts'
 import { foldPasted } from './pasted.ts'
 import { rulesIn, saysSomethingLasting } from './rules.ts'
 import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
-import { interrupted, withoutAnnouncement, withoutSteps } from './steps.ts'
+import { interrupted, shortStatement, withoutAnnouncement, withoutSteps } from './steps.ts'
 import { noteShownTodos } from './todos.ts'
 import { isForTheAgent, isInterruption, questionBehind, typedText, type Words } from './user-words.ts'
 
@@ -121,8 +121,6 @@ const maxReport = 12_000
 const maxSteps = 200
 /** Older searches and reads are obsolete once something was done: they must not push out what the agent said and did. */
 const maxOfType: Partial<Record<Step['type'], number>> = { saw: 12, opened: 1 }
-/** Shorter statements ("Tests pass.") mostly repeat how the last command ended. */
-const shortStatement = 40
 /** This many of the newest exchanges keep their steps. */
 const exchangesWithSteps = 40
 
@@ -139,10 +137,8 @@ function withReport(exchange: Exchange, text: string): Exchange {
     return lasting.length < shortStatement ? [] : [{ type: 'said', text: lasting }]
   })
   const rest = before === undefined ? exchange : { ...exchange, steps: earlier }
-  const said = withoutAnnouncement(text)
-  const isShort = said !== '' && said.length < shortStatement
   const report = condensed(text, maxReport)
-  return { ...(isShort ? rest : withStep(rest, { type: 'said', text: report })), report }
+  return { ...withStep(rest, { type: 'said', text: report }), report }
 }
 
 function noteStep(state: State, step: Step): void {

@@ -57,6 +57,12 @@ describe('one line for each step', () => {
     expect(read('Do what docs/plan.md says: plan.md')).toBe('plan.md: Step one.')
     expect(read('Do what plan.md says', { isError: true })).toBe(undefined)
     expect(step('Grep', { pattern: 'x' }, { text: 'a.ts:1:x' })).toBe('searched for `x` → a.ts:1:x')
+    expect(step('WebSearch', { query: 'gate 7' }, { text: 'None.' })).toBe('searched for `gate 7` → None.')
+    expect(step('WebFetch', { url: 'https://a.example/x' }, { text: 'No\ngate.' })).toBe(
+      'fetched https://a.example/x → No gate.',
+    )
+    expect(stepIn('WebFetch', { url: 'https://a.example/x' }, { text: 'It.' })?.type).toBe('saw')
+    expect(step('WebFetch', { url: 'https://a.example/x' }, { text: '404', isError: true })).toBe(undefined)
     expect(step('WebFetch', { url: 'https://a.example/x' }, { request: 'See https://a.example/x', text: 'It.' })).toBe(
       'https://a.example/x: It.',
     )

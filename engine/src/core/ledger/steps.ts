@@ -51,7 +51,9 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   }
   if (call.type === 'read' && call.path !== undefined)
     return { type: 'opened', text: `read ${shortPath(call.path, result.root)}` }
-  return call.type === 'search' ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
+  if (call.type === 'fetch' && call.url !== undefined) return look(`fetched ${oneLine(call.url, 200)}`, text)
+  const isSearch = call.type === 'search' || (call.type === 'fetch' && call.query !== undefined)
+  return isSearch ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
 }
 
 /** What the client adds after the report of a sub-agent: "agentId: a1", "<usage>total_tokens: 9</usage>". */
@@ -123,6 +125,9 @@ function shortPath(path: string, root = ''): string {
   return oneLine(isInside ? path.slice(root.length + 1) : path.split(/[\\/]/).slice(-2).join('/'), 120)
 }
 
+/** Shorter statements ("Tests pass.") mostly repeat how the last command ended. */
+export const shortStatement = 40
+
 /** The step where the user stopped the agent. */
 export const interrupted = 'was interrupted by the user'
 
@@ -159,6 +164,15 @@ export function withoutAnnouncement(text: string): string {
     if (rest !== '') return [...lines, rest].join('\n')
   }
   return ''
+}
+
+/** Also without a question at its end that names nothing ("Shall I start?"): the next message answers it. */
+export function withoutClosing(text: string): string {
+  const lines = withoutAnnouncement(text).split('\n')
+  const sentences = lines.at(-1)?.split(sentenceEnd) ?? []
+  const last = sentences.at(-1) ?? ''
+  if (!/[?？]\W{0,4}$/.test(last) || /\d|_|`|\p{Ll}\p{Lu}/u.test(last)) return lines.join('\n')
+  return [...lines.slice(0, -1), sentences.slice(0, -1).join(' ')].join('\n').trimEnd()
 }
 
 export function isAnnouncement(sentence: string): boolean {

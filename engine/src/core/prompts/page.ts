@@ -20,7 +20,7 @@ export const writtenByCode = `${writtenByCodeStart}: what was said at the time, 
 
 /** The first sentence of the record next to a summary. */
 export const recordLead =
-  'What was said at the time, in order, as far as the summary does not say it. Where it differs from the summary or from a later statement, the later one holds.'
+  'Details of the same work, as they were said at the time, in order. Sentences that the summary has are left out. Where it differs from the summary or from a later statement, the later one holds.'
 
 export const cautionLine =
   'Caution: the summary claims approvals that the user’s messages do not show. Ask before acting on them:'

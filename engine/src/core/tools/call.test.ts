@@ -125,7 +125,7 @@ test.each([
     { url: 'https://a.example' },
     { type: 'fetch', kind: 'web-fetch', url: 'https://a.example' },
   ],
-  ['Gemini CLI', 'google_web_search', { query: 'x' }, { type: 'fetch', kind: 'web-search' }],
+  ['Gemini CLI', 'google_web_search', { query: 'x' }, { type: 'fetch', query: 'x', kind: 'web-search' }],
   ['Claude Code', 'ExitPlanMode', { plan: 'x' }, { type: 'plan', act: 'exit', text: 'x' }],
   ['Claude Code', 'EnterPlanMode', {}, { type: 'plan', act: 'enter' }],
   ['Claude Code', 'AskUserQuestion', { questions: [] }, { type: 'question' }],

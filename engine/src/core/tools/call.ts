@@ -79,7 +79,7 @@ export type ToolCall = {
   | { readonly type: 'patch'; readonly files: readonly PatchedFile[] }
   | { readonly type: 'command'; readonly script: string }
   | { readonly type: 'search'; readonly query?: string }
-  | { readonly type: 'fetch'; readonly url?: string }
+  | { readonly type: 'fetch'; readonly url?: string; readonly query?: string }
   | { readonly type: 'todo'; readonly change?: TodoChange }
   | { readonly type: 'plan'; readonly act: 'enter' | 'exit'; readonly text?: string }
   | { readonly type: 'question' }
@@ -163,7 +163,7 @@ function detailsOf(job: ToolJob, input: unknown): Details {
       return { type: 'search', ...defined({ query: firstString(input, queryKeys) }) }
     case 'web-fetch':
     case 'web-search':
-      return { type: 'fetch', ...defined({ url: stringAt(input, 'url') }) }
+      return { type: 'fetch', ...defined({ url: stringAt(input, 'url'), query: firstString(input, queryKeys) }) }
     case 'todo':
       return { type: 'todo', ...defined({ change: readTodos(input) }) }
     case 'enter-plan':

@@ -1,10 +1,10 @@
 // The entries of the record: for each exchange the steps and the report of the agent, without what the summary says, what
 // the agent said again later, and what another entry has already.
 import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
-import { interrupted, lastAction, withoutAnnouncement } from '../../ledger/steps.ts'
+import { interrupted, lastAction, shortStatement, withoutClosing } from '../../ledger/steps.ts'
 import { annotateStateClaims, isConsent } from './claims.ts'
 import { isInSummary, isSameWords, searchable } from './complete-words.ts'
-import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
+import { type IsSaid, unsaidIn } from './said.ts'
 
 /** The report, the agent's last words before the user spoke again, is a step in the place where it was said. */
 export type RecordStep = { readonly type: Step['type'] | 'reported'; readonly text: string }
@@ -61,41 +61,37 @@ type StepsOptions = Pick<EntryOptions, 'isSaid'> & {
 function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, ledger }: StepsOptions) {
   // Of several edits of a file in one exchange, the last.
   const edited = new Set<string>()
-  const isReported = createIsSaid(exchange.report ?? '')
   const last = lastAction(exchange)
   // Old code is left out: the files have it as it is now.
   const unsaid = { isSaid, known, withoutCode: hasSummary && !isCurrent }
-  // "Now let me run the tests." is obsolete, except as the last words in the exchange that the agent was working on.
-  const statementsIn = (text: string) => (isCurrent && text === exchange.report ? text : withoutAnnouncement(text))
-  // "All tests pass." → "All tests pass. (last seen: `npm test` failed, "3 failed")"
-  const marked = (text: string) => annotateStateClaims(text, ledger).text
-  const newIn = ({ type, text }: RecordStep): string => {
-    switch (type) {
-      case 'reported':
-        return marked(unsaidIn(statementsIn(text), unsaid))
-      case 'said': {
-        const isOld = (words: string) => isSaid(words, 'step') || isReported(words)
-        return marked(unsaidIn(statementsIn(text), { ...unsaid, isSaid: isOld }))
-      }
-      case 'did':
-        if (text === interrupted) return text
-        if (isRepeated(commandIn.exec(text)?.[0], known) || isRepeated(fileIn.exec(text)?.[0], edited)) return ''
-        if (isFailure.test(text)) return ''
-        // Next to a summary: of the current exchange what the agent ran, since the files show its edits; of older ones the last action.
-        if (hasSummary && ((isCurrent ? isEdit.test(text) : text !== last) || isSaid(text, 'step'))) return ''
-        return hasSummary ? unsaidIn(text, unsaid) : text
-      case 'saw':
-        return hasSummary ? '' : text
-      case 'read':
-        if (isRepeated(text.split(': ', 1)[0], known)) return ''
-        return hasSummary ? unsaidIn(text, { known, isSaid }) : text
-      case 'opened':
-        // A file that was read is of interest only in `done`, if nothing else is left of an old exchange.
-        return ''
-    }
+  const isStepSaid: IsSaid = (statement) => isSaid(statement, 'step')
+  const steps = stepsOf(exchange)
+  // Next to a summary, an older exchange shows only its last action, and the current one what it looked up since it last
+  // changed something.
+  const changed = isCurrent ? steps.findLastIndex(({ text }) => changes.test(text)) : steps.length
+  const outdated = new Set(hasSummary ? steps.filter(({ type }, at) => type === 'saw' && at < changed) : [])
+  const isWanted = (step: RecordStep): boolean => {
+    const { type, text } = step
+    if (text === interrupted) return true
+    const source = type === 'read' ? text.split(': ', 1)[0] : commandIn.exec(text)?.[0]
+    if (isRepeated(source, known) || isRepeated(fileIn.exec(text)?.[0], edited)) return false
+    if (type === 'did' && hasSummary && !isCurrent && text !== last) return false
+    // "Now the tests." before more steps is no report.
+    if (type === 'reported' && text.length < shortStatement && step !== steps.at(-1)) return false
+    return type !== 'opened' && !outdated.has(step) && !isFailure.test(text)
   }
-  return stepsOf(exchange)
+  const newIn = ({ type, text }: RecordStep): string => {
+    const isSpoken = type === 'reported' || type === 'said'
+    // Without a summary, the agent's last words are all that says what it was about to do.
+    const isNext = isCurrent && !hasSummary && text === exchange.report
+    const stated = isSpoken && !isNext ? withoutClosing(text) : text
+    const left = unsaidIn(stated, type === 'said' || type === 'did' ? { ...unsaid, isSaid: isStepSaid } : unsaid)
+    // "All tests pass." → "All tests pass. (last seen: `npm test` failed, "3 failed")"
+    return isSpoken ? annotateStateClaims(left, ledger).text : left
+  }
+  return steps
     .toReversed()
+    .filter(isWanted)
     .map((step): RecordStep => ({ ...step, text: newIn(step) }))
     .filter(({ text }) => text !== '')
     .toReversed()
@@ -103,9 +99,7 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
 
 /** "ran `npm test` → failed: 3 failed": the errors at the end of the record have it, with its cause and whether it was fixed. */
 const isFailure = /^ran `[^`]*` → failed: /
-/** "edited gate.ts: `open = true`" */
-const isEdit = /^(?:edited|wrote) /
-
+const changes = /^(?:edited|wrote|committed) /
 /** "ran `npm test`" in "ran `npm test` → ok: 118 passed", and "edited gate.ts" in "edited gate.ts: `open = true`". */
 const commandIn = /^ran `[^`]*`(?= → (?:ok|failed))/
 const fileIn = /^edited [^:\n]*(?=: )/

@@ -60,10 +60,9 @@ export function* entriesWithin(
   }
   const isSince = ({ entry }: ShownEntry) => entry.exchange.last >= since
   const newestFirst = [...all.values()].filter(isSince).toReversed()
-  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: 6_000, report: 1_200 }, left / 3)
   // The next agent continues where this one stopped. A summary says where that was.
-  const current = newestFirst.find(({ entry }) => (entry.exchange.steps ?? []).length > 0)
-  if (current && alreadySaid === '') left -= current.grow({ step: shortStep }, left / 2)
+  const current = newestFirst.find(({ entry }) => entry.steps.length > 0)
+  if (alreadySaid === '' && current) left -= current.grow({ step: shortStep }, left / 2)
   for (const more of levels) {
     for (const shown of newestFirst) {
       left -= shown.grow(more, left)

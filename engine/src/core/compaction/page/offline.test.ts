@@ -33,7 +33,7 @@ describe('a summary without a model', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  test('shows the three newest reports whole before any older one gets more than a line', () => {
+  test('gives the newest reports the most room, and every older one some', () => {
     const long = (at: number) =>
       Array.from(
         { length: 8 },
@@ -45,8 +45,9 @@ describe('a summary without a model', () => {
     )
     const text = written({ ...emptyLedger, messages: 20, exchanges }, 1_600)
     const shown = exchanges.map((_, at) => long(at).filter((line) => text.includes(line)).length)
-    expect(shown.slice(-3)).toEqual([8, 8, 8])
-    expect(Math.max(...shown.slice(0, -3))).toBeLessThan(8)
+    expect(shown.at(-1)).toBe(8)
+    expect(shown).toEqual(shown.toSorted((a, b) => a - b))
+    expect(shown[0]).toBeGreaterThan(0)
   })
 
   test('of too many errors keeps the newest, in order; one that came again is new', () => {

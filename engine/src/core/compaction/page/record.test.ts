@@ -53,15 +53,18 @@ describe('the record next to a summary', () => {
   })
 
   test('has an announcement before the actions that followed it, and not once the agent said something else', () => {
-    const announced = 'Now let me reply to the comments:'
+    const announced = 'Now let me reply to the comments of both reviewers:'
     const asked = [human('Fix the door and reply.'), ...shell('make door', 'made')]
-    const replied = [assistant(announced), ...shell('gh reply 4711', 'sent')]
+    const repliedAfter = (words: string) => [assistant(words), ...shell('gh reply 4711', 'sent')]
+    const replied = repliedAfter(announced)
     const stepsIn = (...parts: readonly (Said | readonly Said[])[]) =>
       recordOf({ ledger: ledgerOf(...parts) }, '')
         .split('\n')
         .slice(2)
     const [made, sent] = ['  - did: ran `make door` → ok: made', '  - did: ran `gh reply 4711` → ok: sent']
     expect(stepsIn(asked, replied)).toEqual([made, `  Agent: ${announced}`, sent])
+    expect(stepsIn(asked, repliedAfter('Now the comments.'))).toEqual([made, sent])
+    expect(stepsIn(asked, assistant('Now the comments.'))).toEqual([made, '  Agent: Now the comments.'])
     expect(stepsIn(asked, replied, assistant('Everything is done.'))).toEqual([
       made,
       sent,
@@ -108,7 +111,7 @@ describe('the record next to a summary', () => {
     ])
   })
 
-  test('has of what the agent did the commands of the current exchange, the last action of older ones, and nothing that it looked up', () => {
+  test('has of older exchanges the last action, of the current one all actions and what the agent looked up since it last changed something', () => {
     const door = [
       ...editing('door.ts', 'open = true'),
       ...shell('make door', 'made'),
@@ -116,6 +119,7 @@ describe('the record next to a summary', () => {
     ]
     const found = searching('hinge', 'src/gate.ts:4')
     const gate = [
+      ...searching('gate', 'src/gate.ts:1'),
       ...editing('gate.ts', 'wide = 2'),
       ...shell('deploy harbor --now', 'live at 4711'),
       ...found,
@@ -130,12 +134,16 @@ describe('the record next to a summary', () => {
       '- On "Fix the door."',
       '  - did: edited lock.ts: `shut = 1`',
       '- On "And the gate."',
+      '  - did: edited gate.ts: `wide = 2`',
       '  - did: ran `deploy harbor --now` → ok: live at 4711',
+      '  - saw: searched for `hinge` → src/gate.ts:4',
+      '  - saw: ran `cat a.log` → x 9',
     ])
     expect(stepsIn('').filter((line) => /^ {2}- (?:did|saw)/.test(line))).toEqual([
       '  - did: edited door.ts: `open = true`',
       '  - did: ran `make door` → ok: made',
       '  - did: edited lock.ts: `shut = 1`',
+      '  - saw: searched for `gate` → src/gate.ts:1',
       '  - did: edited gate.ts: `wide = 2`',
       '  - did: ran `deploy harbor --now` → ok: live at 4711',
       '  - saw: searched for `hinge` → src/gate.ts:4',
@@ -201,7 +209,7 @@ describe('the record next to a summary', () => {
         .filter((line) => /^ {2}- (?:read|did)/.test(line))
       const edits = ['  - did: edited door.ts: `coats = 2`', '  - did: edited door.ts: `coats = 3`']
       const read = '  - read: plan.md: 1. Paint the door with 3 coats.'
-      expect(lines).toEqual(summary === '' ? [edits[0], read, edits[1]] : [edits[0], read])
+      expect(lines).toEqual([edits[0], read, edits[1]])
     },
   )
 
@@ -251,6 +259,20 @@ describe('the record next to a summary', () => {
     expect(lacking).not.toMatch(/gate [56]/)
   })
 
+  test('without a model, leaves out what the earlier summary had planned and later work has dealt with', () => {
+    const earlierSummary = [
+      '4. Errors and fixes:\n- Redis lost 12 jobs.',
+      '7. Pending tasks:\n- Run the tests (`npm test`).\n- Paint gate 5.\n- Move harbor 9.',
+      '8. Current work:\nJust created gate 6.',
+      '9. Optional next step:\n- Open gate 6.',
+    ].join('\n')
+    const ledger = ledgerOf(human('Go on.'), ...shell('npm test', '3 passed'), assistant('Gate 5 has been painted.'))
+    const text = recordOf({ ledger, earlierSummary }, '')
+    expect(text.split(`## ${pageTitles.since}`)[0]).toContain('- Redis lost 12 jobs.')
+    expect(text).toContain('- Move harbor 9.')
+    expect(text).not.toMatch(/Run the tests|Paint gate 5|gate 6/)
+  })
+
   test('takes from an earlier context of ours what its model wrote, not what code added to it', () => {
     const earlierSummary = `2. Key technical concepts:\n- Redis lost 12 jobs.\n\n## ${pageTitles.state}\nBranch: old.`
     const text = recordOf({ ledger: emptyLedger, earlierSummary }, '- The gate is green.')
@@ -268,6 +290,25 @@ describe('the record next to a summary', () => {
     const text = recordOf({ ledger }, '- "Build it." "Go on."')
     expect(text).toContain('- `make all` failed: error: no rule for gate.')
     expect(text.split('is missing from the makefile')).toHaveLength(2)
+  })
+
+  test('has a theory that did not hold only with the error, which says that it failed again', () => {
+    const theory = 'The gate is stuck because hinge 12 rusted.'
+    const talk = [
+      human('Build it.'),
+      ...shell('make all', 'error: no rule for gate', 2),
+      assistant(`${theory} Let me oil it.`),
+      ...shell('make all', 'error: no rule for door', 2),
+      assistant('The makefile lost rule 4711 in 2019, so nothing is ever built.'),
+      ...shell('make all', 'made'),
+      assistant('Rule 4711 is there again.'),
+      human('Go on.'),
+    ]
+    for (const summary of ['', '- "Build it." "Go on."']) {
+      const text = recordOf({ ledger: ledgerOf(...talk) }, summary)
+      expect(text.split(theory)).toHaveLength(2)
+      expect(text).toContain(`no rule for gate. The agent: ${theory} It failed again after that.`)
+    }
   })
 
   test('leaves the explanation of an error to a summary that gives it', () => {
@@ -365,6 +406,56 @@ describe('any record', () => {
           expect({ one, text, isMarked: one.includes('last seen') }).toEqual({ one, text, isMarked: isBroken })
       }),
     )
+  })
+
+  describe('takes work in proportion to the conversation', () => {
+    const alreadySaid = Array.from({ length: 50 }, (_, at) => `- Hinge ${at} was oiled ${at + 7} times.`).join('\n')
+    const ledgerWith = (size: number): Ledger => ({
+      ...emptyLedger,
+      exchanges: Array.from({ length: size }, (_, at) => ({
+        kind: 'message',
+        text: `Look at hinge ${at}.`,
+        report: `Hinge ${at} of the cellar door rusted.\n\nIt was oiled ${at + 7} times.`,
+        steps: [{ type: 'said', text: `The frame ${at} looks wet on both sides of the door.` }],
+        last: at,
+      })),
+      errors: Array.from({ length: size }, (_, at) => ({
+        what: `make ${at}`,
+        line: `no rule ${at}`,
+        last: at,
+        cause: `Rule ${at} is missing.`,
+        isFixed: true,
+      })),
+    })
+    // Four times as much takes four times the work; if it took sixteen times, the record would be quadratic.
+    const tooMuch = 8
+
+    test('counted in characters that are sized', () => {
+      const sized = (size: number) => {
+        let characters = 0
+        const counting = (text: string) => {
+          characters += text.length
+          return countTokens(text)
+        }
+        record({ ledger: ledgerWith(size) }, { alreadySaid, recall: false, countTokens: counting, tokens: size * 40 })
+        return characters
+      }
+      expect(sized(400) / sized(100)).toBeLessThan(tooMuch)
+    })
+
+    test('measured as the fastest of several runs', () => {
+      const fastest = (size: number) => {
+        const ledger = ledgerWith(size)
+        const runs = Array.from({ length: 7 }, () => {
+          const start = performance.now()
+          recordOf({ ledger }, alreadySaid, size * 40)
+          return performance.now() - start
+        })
+        return Math.min(...runs)
+      }
+      fastest(100)
+      expect(fastest(400) / fastest(100)).toBeLessThan(tooMuch)
+    })
   })
 
   test('with room, has every statement that the summary lacks', () => {

@@ -7,7 +7,7 @@ import { gap, sentenceEnd } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { oneLine } from '../../text/one-line.ts'
-import { holdsWords, linesWithin, plainWords } from '../../text/plain-words.ts'
+import { linesWithin, plainWords } from '../../text/plain-words.ts'
 import { doNow, type Work } from '../../text/slices.ts'
 import { annotateStateClaims } from './claims.ts'
 import { recordEntries } from './entries.ts'
@@ -64,15 +64,16 @@ export function* writingRecord(conversation: Conversation, options: RecordOption
   const room = (parts: readonly string[]) => tokens - countTokens(`${parts.join('\n\n')}\n\n`)
   const isSaid = alreadySaid === '' ? () => false : createIsNothingNew(alreadySaid)
   const errorRoom = Math.min(tokens * errorsShare, room([heading('errors')]))
-  const errors = errorsWithin(ledger.errors, { isSaid, countTokens, tokens: errorRoom })
-  const errorTexts = (shownWords: string) =>
-    errors.length === 0
-      ? []
-      : [
-          `${heading('errors')}${errors.map((error) => `${errorLine(error, shownWords)}${endOf(error, ledger.errors)}`).join('\n')}`,
-        ]
-  const entries = recordEntries(ledger, { alreadySaid, isSaid, closes })
-  const left = room([heading('conversation'), heading('since'), ...errorTexts('')])
+  const errors = errorsWithin(ledger, { isSaid, countTokens, tokens: errorRoom })
+  // An explanation is shown once, with the error and its end, because it may have been wrong.
+  const explained = new Set(errors.flatMap(sentencesOf).map(plainWords))
+  const isKnown: IsSaid = (statement, as) => explained.has(plainWords(statement)) || isSaid(statement, as)
+  const errorTexts = under(
+    'errors',
+    errors.map((error) => errorLine(error, ledger)),
+  )
+  const entries = recordEntries(ledger, { alreadySaid, isSaid: isKnown, closes })
+  const left = room([heading('conversation'), heading('since'), ...errorTexts])
   // The author of a new summary has read the earlier one, but not what its record said on each request.
   const forEarlier = alreadySaid === '' ? left : left - oneLineTokens(entries, options)
   const earlierRoom = Math.min(left * earlierShare, forEarlier)
@@ -81,19 +82,20 @@ export function* writingRecord(conversation: Conversation, options: RecordOption
   const { before, after } = yield* entriesWithin(entries, {
     ...options,
     since: earlier.length === 0 ? 0 : since,
-    tokens: room([...earlier, ...headings, ...errorTexts('')]),
+    tokens: room([...earlier, ...headings, ...errorTexts]),
   })
-  const conversationTexts = [
+  return [
+    ...earlier,
     ...under('conversation', before.length === 0 ? after : before),
     ...under('since', before.length === 0 ? [] : after),
-  ]
-  return [...earlier, ...conversationTexts, ...errorTexts(plainWords(conversationTexts.join('\n')))].join('\n\n')
+    ...errorTexts,
+  ].join('\n\n')
 }
 
-/** Also true for what states nothing: "Shall I start?" was answered in the next entry, and "Let me look at the gate." was done. */
+/** Also true for what announces: "Let me look at the gate." was done. */
 function createIsNothingNew(alreadySaid: string): IsSaid {
   const isSaid = createIsSaid(alreadySaid)
-  return (statement, as) => /[?？]\W{0,4}$/.test(statement) || isAnnouncement(statement.trim()) || isSaid(statement, as)
+  return (statement, as) => isAnnouncement(statement.trim()) || isSaid(statement, as)
 }
 
 function heading(name: keyof typeof pageTitles): string {
@@ -104,38 +106,51 @@ function under(name: keyof typeof pageTitles, lines: readonly string[]): readonl
   return lines.length === 0 ? [] : [`${heading(name)}${lines.join('\n')}`]
 }
 
-/** What comes before the sections, section 6, which is quoted verbatim elsewhere, and the next step, which was taken. */
-const outdated: readonly (number | undefined)[] = [undefined, 6, 9]
-/** A new summary has these sections itself: tasks and work of an older one would mislead. */
-const replaced: readonly (number | undefined)[] = [7, 8]
+/**
+ * What comes before the sections; section 6, which is quoted verbatim elsewhere; current work and the next step, since work
+ * went on.
+ */
+const outdated: readonly (number | undefined)[] = [undefined, 6, 8, 9]
+const pendingTasks = 7
 
 type Unsaid = TokenLimit & { readonly isSaid: IsSaid }
 
-/** What the earlier summary said that the new one does not. */
+/**
+ * What the earlier summary said that the new one does not, or that nothing since then has dealt with: "- Run the tests (`npm test`)"
+ * is left out after "ran `npm test` → ok". A new summary has its own pending tasks.
+ */
 function earlierWithin(
-  { earlierSummary = '', ledger }: Conversation,
+  { earlierSummary = '', ledger, since = 0 }: Conversation,
   { alreadySaid, isSaid, tokens, countTokens }: Unsaid & Pick<RecordOptions, 'alreadySaid'>,
 ): readonly string[] {
-  const hasSummary = alreadySaid !== ''
   const read = readSections(modelSummaryIn(earlierSummary))
   const isCurrent = (number: Section['number']) =>
-    !outdated.includes(number) && !(hasSummary && replaced.includes(number))
+    !outdated.includes(number) && (alreadySaid === '' || number !== pendingTasks)
   const hasHeadings = read.some(({ number }) => number !== undefined)
-  const known = new Set<string>()
+  const unsaid = {
+    isSaid: alreadySaid === '' ? createIsSaid(saidSince(ledger, since)) : isSaid,
+    known: new Set<string>(),
+  }
   const sections = read
     .filter(({ number }) => !hasHeadings || isCurrent(number))
-    .map((section) =>
-      hasSummary ? { ...section, body: unsaidIn(section.body, { isSaid, known, withoutCode: true }) } : section,
-    )
+    .map((section) => ({ ...section, body: unsaidIn(section.body, { ...unsaid, withoutCode: true }) }))
     .filter(({ body }) => body.trim() !== '')
   const current = annotateStateClaims(joinSections(sections), ledger).text
   const text = shortenSummary(current, { tokens, countTokens, lastToGo: new Set() })
   return sections.length === 0 || countTokens(text) > tokens ? [] : [`${heading('before')}${text}`]
 }
 
+/** All words and steps since a message, each as a paragraph. */
+function saidSince({ exchanges }: Ledger, since: number): string {
+  const recent = exchanges.filter(({ last }) => last >= since)
+  return recent
+    .flatMap(({ text, report = '', steps = [] }) => [text, report, ...steps.map((step) => step.text)])
+    .join('\n\n')
+}
+
 /** The newest that fit, in order. An explanation that the summary gives is left out; so is an error of which nothing is left. */
-function errorsWithin(errors: readonly ErrorFact[], { isSaid, ...limit }: Unsaid): readonly ErrorFact[] {
-  const newestFirst = errors
+function errorsWithin(ledger: Ledger, { isSaid, ...limit }: Unsaid): readonly ErrorFact[] {
+  const newestFirst = ledger.errors
     .map((error) => ({
       ...error,
       cause: sentencesOf(error)
@@ -144,7 +159,7 @@ function errorsWithin(errors: readonly ErrorFact[], { isSaid, ...limit }: Unsaid
     }))
     .filter(({ line, cause }) => cause !== '' || !isSaid(line))
     .toReversed()
-  const lines = newestFirst.map((error) => `${errorLine(error, '')}${endOf(error, errors)}`)
+  const lines = newestFirst.map((error) => errorLine(error, ledger))
   return newestFirst.slice(0, linesWithin(lines, limit).length).toReversed()
 }
 
@@ -153,13 +168,13 @@ function sentencesOf({ cause = '' }: ErrorFact): readonly string[] {
   return cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
 }
 
-/** "- `make all` failed: no rule for gate. The agent: The rule is missing.", without what is shown above. */
-function errorLine(error: ErrorFact, shownWords: string): string {
-  const own = sentencesOf(error).filter((sentence) => !holdsWords(shownWords, plainWords(sentence)))
-  const said = own.length === 0 ? '' : ` The agent: ${neutralize(oneLine(own.join(' '), 400))}`
+/** "- `make all` failed: no rule for gate. The agent: The rule is missing. It succeeded later." */
+function errorLine(error: ErrorFact, ledger: Ledger): string {
+  const cause = annotateStateClaims(sentencesOf(error).join(' '), ledger).text
+  const said = cause === '' ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
   const failed = neutralize(oneLine(error.line, 200)).replace(/\.+$/, '')
   const name = neutralize(oneLine(error.what, 160)).replaceAll('`', "'")
-  return `- \`${name}\` failed: ${failed}.${said}`
+  return `- \`${name}\` failed: ${failed}.${said}${endOf(error, ledger.errors)}`
 }
 
 /** An explanation after which the same command failed again, with another error, was wrong or not the whole cause. */
