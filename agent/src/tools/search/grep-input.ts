@@ -20,7 +20,12 @@ export const input = z.object({
   '-B': around('before'),
   '-C': around('before and after'),
   multiline: z.boolean().optional().describe('Let the pattern match across lines; then . matches line ends.'),
-  head_limit: z.int().min(1).max(1_000).optional().describe('Show so many lines or files. Default: 200.'),
+  head_limit: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe('The maximum number of lines or files to show. Default: 200.'),
 })
 
 export type GrepInput = z.infer<typeof input>

@@ -62,7 +62,7 @@ export function restorationInWords(records: readonly JsonObject[]): string | und
     ...(files.length > 0 ? [`${counted(files.length, 'file')} (${files.join(', ')})`] : []),
     ...[...kinds].map((kind) => kindNames[kind]),
   ]
-  return what.length === 0 ? undefined : `${what.join(' and ')} put back, as they are now`
+  return what.length === 0 ? undefined : `${what.join(' and ')} restored, as they are now`
 }
 
 const kindNames: Readonly<Record<string, string>> = {

@@ -89,9 +89,9 @@ test('the file is sound, nobody holds it any more, and the rule is in the contex
 })
 
 /** How many files fit depends on the tokens of the paths of temporary files, which are random. */
-const restoration = /(● restoration:)[^●]*?put\s+back,\s+as\s+they\s+are\s+now/g
+const restoration = /(● restoration:)[^●]*?restored,\s+as\s+they\s+are\s+now/g
 const masked = (stdout: string) =>
-  stdout.replaceAll(/127\.0\.0\.1:\d+/g, '#').replaceAll(restoration, '$1 # files put back, as they are now')
+  stdout.replaceAll(/127\.0\.0\.1:\d+/g, '#').replaceAll(restoration, '$1 # files restored, as they are now')
 
 test('it is the same each time, but for its port', async () => {
   const again = await demo()

@@ -114,7 +114,7 @@ async function stageOn(
   }
 }
 
-/** The repository lives in memory: what is put back after a compaction is read there, as it is now. */
+/** The repository is in memory: a compaction restores files from there, as they are now. */
 function filesOf(files: ReadonlyMap<string, string>, root: string): FileStore {
   return {
     read: async (path) => {

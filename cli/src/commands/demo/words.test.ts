@@ -52,19 +52,19 @@ test('each act is told in plain words with its numbers, and others are not told'
   ])
 })
 
-test('what was put back is read off the records of a compaction', () => {
+test('what was restored is read from the records of a compaction', () => {
   const piece = (type: string, content: string) => ({ type: 'attachment', attachment: { type, content } })
   const part = 'File /repo/a/src/c.ts (lines 1–5 of 9; the whole file has 700 tokens)\n1'
   const files = [piece('files', 'File /repo/a/src/b.ts\n1'), piece('files', part)]
   const records = [{ type: 'system' }, piece('todos', 'To-do list'), ...files]
-  expect(restorationInWords(records)).toBe('2 files (b.ts, c.ts) and the to-do list put back, as they are now')
+  expect(restorationInWords(records)).toBe('2 files (b.ts, c.ts) and the to-do list restored, as they are now')
   expect(restorationInWords([{ type: 'system' }, piece('not_restored', 'c.ts')])).toBe(undefined)
 })
 
 test.for([
   ['Read', { file_path: '/repo/a/src/b.ts' }, '1\n2', 'src/b.ts', '2 lines'],
   ['Bash', { command: 'npm test' }, 'x\n      Tests  2 failed | 8 passed (10)', 'npm test', '2 failed, 8 passed'],
-  ['Bash', { command: 'true' }, '', 'true', '1 line'],
+  ['Bash', { command: 'true' }, '', 'true', 'no output'],
   ['TodoWrite', { todos: [1, 2] }, 'Saved.', '0 of 2 done', 'noted'],
   ['recall', { query: 'limit' }, 'a', '“limit”', '1 line'],
 ] as const)('a call of %s is one short line', ([name, input, output, subject, outcome]) => {

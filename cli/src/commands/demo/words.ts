@@ -24,7 +24,7 @@ export const purposes: Readonly<Record<Exclude<ActName, 'trouble'>, string>> = {
   compaction: 'The context is nearly full, so the notes take the place of the older messages. No model is asked.',
   'full compaction':
     'A model writes a summary, code checks it against the conversation, and it takes the place of the older messages.',
-  restoration: 'The files that matter now are put back into the context, as they are on disk.',
+  restoration: 'The files that matter now are restored into the context, as they are on disk.',
   recall: 'What has left the context is not lost: the agent finds it in the transcript.',
   undo: 'A compaction can be taken back: every message it replaced is in the context again.',
 }

@@ -508,7 +508,7 @@ describe('while a compaction runs', () => {
     ).toEqual(['enqueue', 'dequeue'])
   })
 
-  test('an answer that comes meanwhile stands behind it, and its usage is not believed', async () => {
+  test('an answer that arrives meanwhile follows it, and its usage is not used', async () => {
     let world: World | undefined
     const during = async () => {
       world?.session.record(answerOf('late', { usage: usage(24_000) }))
@@ -539,6 +539,31 @@ describe('clearing right before a compaction', () => {
     expect(await prepared(0)).toEqual(['clearing failed', 'plain done'])
     expect(await prepared(0, { compaction: 'reactive' })).toEqual(['clearing done', 'guard declined'])
     expect(await prepared(0, { compaction: 'manual' })).toEqual(['clearing done'])
+  })
+})
+
+test('a compaction that only clears is named after the mechanism that cleared, not after one that declined', async () => {
+  const declining: Mechanism = {
+    name: 'declining',
+    run: async () => ({ type: 'declined', reason: 'not-now', why: 'Not now.' }),
+  }
+  const clearing: Mechanism = {
+    name: 'clearing',
+    run: async () => ({ type: 'reduced', edits: [{ type: 'clear-results', toolUseIds: ['t1'] }], freed: 6_000 }),
+  }
+  const { session } = createTestWorld({ settings: small, compaction: [declining, clearing] })
+  session.add({ role: 'user', content: 'Read it.' })
+  session.add({ role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Read', input: {} }] })
+  const result = { type: 'tool_result', tool_use_id: 't1', content: 'lorem ipsum '.repeat(4_000) }
+  session.add({ role: 'user', content: [result, { type: 'text', text: 'And now?' }] })
+  expect(await session.compact()).toMatchObject({
+    type: 'compacted',
+    mechanism: 'clearing',
+    records: [],
+    tried: [
+      { mechanism: 'declining', outcome: 'declined', reason: 'not-now', why: 'Not now.' },
+      { mechanism: 'clearing', outcome: 'done' },
+    ],
   })
 })
 
