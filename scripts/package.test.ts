@@ -58,6 +58,15 @@ test('packing leaves the checkout as it was', () => {
   expect(changes()).toBe(untouched)
 })
 
+test('the command depends on packages that are installed here, not on modules of Node', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(command, 'package.json'), 'utf8'))
+  const missing = Object.keys(dependencies).filter(
+    (name) => !existsSync(join(root, 'node_modules', name, 'package.json')),
+  )
+  expect(missing).toEqual([])
+  expect(Object.entries(dependencies).filter(([, version]) => version === '*')).toEqual([])
+})
+
 test('npm pack in a room refuses with a sentence', () => {
   const { status, stderr } = run('npm', ['pack', '--dry-run'], { cwd: join(root, 'engine') })
   expect([status === 0, stderr.includes('Run "npm run package" at the root')]).toEqual([false, true])
