@@ -55,6 +55,13 @@ test('Kubernetes: three objects whose labels, ports and probes fit together, and
   }
 })
 
+test('the image gets no file of the folder but tarballs, so that no layer has the secrets of .env', () => {
+  const rules = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  expect(rules).toEqual(['*', '!*.tgz'])
+})
+
 test('the image runs the gateway as a user without rights, with the configuration that compose mounts', () => {
   const lines = read('Dockerfile').split('\n')
   expect(lines).toContain('USER node')
