@@ -159,9 +159,12 @@ function removeFolder(): void {
 
 async function close(): Promise<void> {
   await SandboxManager.reset()
-  removeFolder()
   process.exit()
 }
+
+process.on('exit', removeFolder)
+// The terminal is gone. The library handles other signals, and exits.
+process.on('SIGHUP', () => void close())
 
 process.on('message', (request: KeeperRequest) => {
   switch (request.type) {
