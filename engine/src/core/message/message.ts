@@ -14,7 +14,7 @@ export type Origin =
   | 'attachment' // context the client injected as an attachment record
   | 'meta' // any other text the client injected: command output, caveats, reminders
 
-/** What the conversation is for: a person's words, or in a sub-agent's conversation those of another agent. */
+/** Whether the message asks for work: from a person, or in a sub-agent's conversation from another agent. */
 export function isRequest(origin: Origin): boolean {
   return origin === 'human' || origin === 'agent'
 }

@@ -69,7 +69,7 @@ function overflowIn(refusal: Refusal, text: string): Pick<Verdict, 'overflow' | 
   return isBare ? { shape: 'cerebras', overflow: {} } : undefined
 }
 
-/** "At least" is the limit less the output, plus one: the server has stopped counting there. */
+/** Drops a count of limit − output + 1: the server stopped counting there, so it means "at least". */
 function withoutGuess({ actual, ...rest }: Overflow): Overflow {
   const { limit = 0, maxTokens = 0 } = rest
   return actual === undefined || actual === limit - maxTokens + 1 ? rest : { actual, ...rest }
@@ -158,7 +158,7 @@ function errorIn(body: unknown): unknown {
   return isObject(object) && isObject(object.error) ? object.error : object
 }
 
-/** In the provider's words, where it used any. */
+/** The provider's own words, if there are any. */
 function messageOf({ status, body }: Refusal, texts: readonly string[]): string {
   const error = errorIn(body)
   const said = stringAt(error, 'message') ?? stringAt(error, 'error') ?? texts.join(' ')

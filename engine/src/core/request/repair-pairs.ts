@@ -1,4 +1,5 @@
-// What the passes of a repair work on, and the passes that pair calls and results, of the client's tools and of the server's.
+// The data that the passes of a repair change, and the passes that pair calls with results, for tools of the client and of the
+// server.
 
 import {
   type Block,

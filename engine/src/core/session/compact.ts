@@ -280,7 +280,7 @@ export async function isAllowed(
   return isYes
 }
 
-/** What is forgotten counts as much as what is paid; a thrifty session only counts what is paid. */
+/** Forgetting counts as much as paying, so the price is doubled. A thrifty session counts only the price. */
 const patience = { default: 2, thrifty: 1 } as const
 
 /**

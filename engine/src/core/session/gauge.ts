@@ -90,7 +90,7 @@ export class Gauge {
   private choice: ModelChoice
   private requestBase: RequestBase
   private calibration: Calibration
-  /** Of this session, where it has recorded some. They come before those of the engine, which has seen other texts or none. */
+  /** Recorded by this session, if any. They override those of the engine, which come from other texts. */
   private own: Calibrations
   private weights: Weigher
   private weighed = new WeakSet<ViewMessage>()
@@ -313,7 +313,7 @@ export class Gauge {
     }
   }
 
-  /** Calibrates the estimate with the usage of an answer: both count what came since the answer before. */
+  /** Calibrates the estimate with the usage of an answer. Both count the messages since the previous answer. */
   calibrate(usage: Usage, view: View): void {
     const { learned } = this.input
     const { source, freed, reported: before, estimated: guess } = this.size(view)

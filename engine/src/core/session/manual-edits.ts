@@ -1,4 +1,4 @@
-// What a person does to the context by hand: undo, snip, pin, rewind, another model. All of it is appended to the transcript.
+// Changes that a person makes to the context: undo, snip, pin, rewind, another model. Each is appended to the transcript.
 import { type SnipInput, snip } from '../mechanisms/ranges.ts'
 import { defined } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'

@@ -8,7 +8,7 @@ import { clipped, headWithin, wellFormed } from '../text/cut.ts'
 import { hashText } from '../text/hash.ts'
 import { type TextKind, textKinds } from '../transcript/format/record-texts.ts'
 
-/** What a search knows about a text. An archive knows everything; a session only what it is and when it was said. */
+/** The facts about a text that a search shows. An archive has all of them; a session only the kind and the time. */
 export type RecallCard = {
   readonly id: string
   readonly kind?: string

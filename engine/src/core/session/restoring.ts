@@ -1,5 +1,5 @@
-// What a session restores after a compaction: its state, read off the conversation as it grows; the files it worked on;
-// pinned entries; what the host provides. It reads files through a port and changes nothing.
+// Restores context after a compaction: the session's state, which is read from the conversation as it grows, the files it
+// worked on, pinned entries, and state that the host provides. It reads files through a port and changes nothing.
 
 import { textOf } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'

@@ -137,7 +137,7 @@ export class Tracker {
 
   now = (): Tracking => this.value
 
-  /** What the server is asked to leave out of the next request. */
+  /** Options that ask the server to leave something out of the next request. */
   serverOptions = (): RequestOptions | undefined => this.options
 
   /** Further options for the server, independent of the mechanism that acted. */

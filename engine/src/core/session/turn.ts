@@ -65,7 +65,10 @@ export function buildRequest(
   return { request: withCacheMarks(request, { lifetime, head: headLifetime(settings, lifetime), anchors }), repairs }
 }
 
-/** What is settled is kept for an hour anyway, except with `claude-code`: then the choice is about the newer messages. */
+/**
+ * Chooses how long the provider keeps the newer messages. Settled messages are kept for an hour anyway; with `claude-code` there
+ * is no such difference, so the choice is about all messages.
+ */
 function chosenLifetime({ gauge, settings }: Runtime, view: View, settled: readonly number[]): MarkLifetime {
   const situation = gauge.situation(view)
   const { weigher, explanation } = situation
@@ -79,7 +82,7 @@ export function headLifetime({ economy }: Pick<Settings, 'economy'>, lifetime: M
   return economy === 'claude-code' ? lifetime : '1h'
 }
 
-/** Where the newest two changes ended: a compaction, our edits, or what the provider was asked to leave out. */
+/** The ends of the newest two changes: a compaction, our edits, or results that the provider was asked to leave out. */
 function anchorsIn(
   { conversation }: Runtime,
   view: View,
@@ -136,7 +139,7 @@ type ServerChoices = {
   readonly isThinkingOff: boolean
 }
 
-/** What the server is asked to do with the context. */
+/** The parameters that ask the server to manage the context. */
 function serverParts(
   { tracker }: Runtime,
   messages: readonly Message[],

@@ -1,5 +1,5 @@
-// What the context consists of. The kinds and the unattributed rest add up to the size. Where the kinds were estimated higher than
-// the provider counted, they are scaled down to its count.
+// The parts of the context by kind. The kinds and an unattributed rest add up to the size. If their estimates add up to more
+// than the provider counted, they are scaled down to its count.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'

@@ -182,7 +182,7 @@ export function editRecords(
   )
 }
 
-/** What a record that changes the view says about undo, in its field `everlong`. */
+/** The fields about undo in `everlong` of a record that changes the view. */
 export function undoFields({ canUndo }: UndoOptions): UndoOptions {
   return canUndo === false ? { canUndo } : {}
 }

@@ -9,7 +9,7 @@ import type { Row } from './pieces.ts'
 
 export type Transcript = { readonly rows: Row[]; readonly tree: HeadTree; readonly changes: Change[] }
 
-/** What is known about a window in which nothing after its newest message has been shown yet. */
+/** The state at the end of a window, before anything after its newest message is shown. */
 export type WindowEnd = {
   /** The newest entry of the chain. */
   readonly tip: number
@@ -79,7 +79,7 @@ export type Continued = {
   readonly end: WindowEnd
 }
 
-/** What the rows from `first` on add to a window; undefined if they may change what is before them. */
+/** Extends a window by the rows from `first` on. Returns undefined if they may change earlier messages. */
 export function continuedWindow(
   transcript: Transcript,
   before: WindowEnd,
