@@ -26,6 +26,7 @@ import { viewCommand } from './commands/view.ts'
 import type { Io } from './io.ts'
 import { createShow, exitCodes, printError, unexpectedError, usageMessage } from './output.ts'
 import { foldedFor, screenOf } from './render/screen.ts'
+import { isSealedPath } from './sealed.ts'
 
 const groups: Readonly<Record<string, readonly ((cli: Cli) => Command)[]>> = {
   'Look at sessions:': [lostCommand, viewCommand, inspectCommand, contextCommand, recallCommand, memoryCommand],
@@ -75,9 +76,11 @@ NO_COLOR=1 turns off colors.
 Exit codes: 0 success, 1 failure, 2 usage error.
 More about a command: everlong COMMAND --help`
 
-/** Runs a command line and returns its exit code. A store URL may take the place of a path. */
+/** Runs a command line and returns its exit code. A store URL may take the place of a path, and sessions may be encrypted. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  if (!argv.some((argument) => /^postgres(ql)?:/.test(argument))) return runCommand(argv, io)
+  const isStored = (argument: string) => /^postgres(ql)?:/.test(argument) || isSealedPath(argument)
+  // A gateway has the keys in its configuration.
+  if (argv[0] === 'gateway' || !argv.slice(1).some(isStored)) return runCommand(argv, io)
   const { withStores } = await import('./stores.ts')
   try {
     return await withStores(argv, io, runCommand)

@@ -11,8 +11,10 @@ import { jsonlSessions } from 'everlong/node'
 import { postgres } from 'everlong/postgres'
 import { copySessions, type SessionStore, type StoredRecord } from 'everlong/stores'
 import { followStore } from './commands/view/follow-store.ts'
+import { decrypted } from './decryption.ts'
 import type { Io, Output } from './io.ts'
 import { expecting, failed, gathered, noTranscript, type Outcome } from './outcome.ts'
+import { isSealedPath, tenantFolderOf } from './sealed.ts'
 
 export type StorePlace = {
   readonly store: SessionStore
@@ -58,14 +60,15 @@ type Run = (argv: readonly string[], io: Io) => Promise<number>
 
 /** Runs a command with files in place of store URLs. Throws a StoreError when a store cannot be used. */
 export async function withStores(argv: readonly string[], io: Io, run: Run): Promise<number> {
-  const url = argv.find(isStoreUrl)
+  const isStored = (argument: string) => isStoreUrl(argument) || isSealedPath(argument)
+  const url = argv.find(isStored)
   if (url === undefined || argv[0] === 'copy' || argv[0] === 'prune') return run(argv, io)
-  if (argv.filter(isStoreUrl).length > 1)
-    throw new StoreError('Only one store URL at a time: run the command for each.')
+  if (argv.filter(isStored).length > 1)
+    throw new StoreError('Only one database, or one path of encrypted sessions, at a time: run the command for each.')
   if (argv[0] === 'memory' && argv.includes('--write')) {
     throw new StoreError('Notes are kept next to a session on disk. Copy the session to a folder first: everlong copy')
   }
-  const place = placeOf(url)
+  const place = readablePlace(url, io.env)
   const folder = mkdtempSync(join(tmpdir(), 'everlong-store-'))
   const cache = process.env.EVERLONG_CACHE_DIR
   process.env.EVERLONG_CACHE_DIR = join(folder, 'cache')
@@ -77,6 +80,17 @@ export async function withStores(argv: readonly string[], io: Io, run: Run): Pro
     rmSync(folder, { recursive: true, force: true })
     await place.store.close()
   }
+}
+
+/** Decrypted, where that is needed. */
+function readablePlace(argument: string, env: Io['env']): StorePlace {
+  const isFolder = !isStoreUrl(argument) && !argument.endsWith('.jsonl')
+  const folder = isFolder ? tenantFolderOf(argument) : argument
+  if (typeof folder !== 'string') {
+    throw new StoreError(`${argument} has the sessions of several tenants. Name one: ${folder.join(', ')}`)
+  }
+  const place = placeOf(folder)
+  return { ...place, name: isFolder ? argument : place.name, store: decrypted(place.store, env) }
 }
 
 type Copying = {
@@ -122,10 +136,9 @@ async function viewStore({ argv, url, place, disk, io, run }: Viewing): Promise<
     onTrouble: (why) => io.stderr.write(why === undefined ? 'The store answers again.\n' : `${why} Trying again.\n`),
   })
   const undoInStore = async (path: string, uuid: string) => {
-    const at = new URL(url)
-    at.hash = encodeURIComponent(basename(path, '.jsonl'))
+    const at = placeIn(url, basename(path, '.jsonl'))
     const said = new PassThrough().setEncoding('utf8')
-    const exitCode = await withStores(['undo', at.href, '--edit', uuid], { ...io, stdout: said, stderr: said }, run)
+    const exitCode = await withStores(['undo', at, '--edit', uuid], { ...io, stdout: said, stderr: said }, run)
     return exitCode === 0 ? undefined : String(said.read() ?? '').replace(/^everlong: /, '')
   }
   try {
@@ -133,6 +146,17 @@ async function viewStore({ argv, url, place, disk, io, run }: Viewing): Promise<
   } finally {
     await stop()
   }
+}
+
+/** A session of a store, as an argument. */
+function placeIn(argument: string, session: string): string {
+  if (!isStoreUrl(argument)) {
+    const folder = argument.endsWith('.jsonl') ? dirname(argument) : String(tenantFolderOf(argument))
+    return join(folder, `${session}.jsonl`)
+  }
+  const at = new URL(argument)
+  at.hash = encodeURIComponent(session)
+  return at.href
 }
 
 async function recordsIn(store: SessionStore, id: string): Promise<readonly StoredRecord[]> {
@@ -151,9 +175,13 @@ async function bringBack(
   const opened = await store.open(id, { as: 'existing', owner: 'the everlong command' })
   const why = opened.type === 'held' ? opened.why : `The session ${id} was erased.`
   if (opened.type !== 'opened') throw new StoreError(`${why} Nothing was changed.`)
-  const appended = await opened.session.append(added, before)
-  await opened.session.release()
-  if (appended.type !== 'stored') throw new StoreError(`${appended.why} Nothing was changed.`)
+  const { session } = opened
+  // Versions of files are not numbers of records.
+  const isUnchanged = (await session.all()).length === before
+  const appended = isUnchanged ? await session.append(added, session.version) : undefined
+  await session.release()
+  if (appended?.type === 'stored') return
+  throw new StoreError(`${appended?.why ?? `The session ${id} has changed meanwhile.`} Nothing was changed.`)
 }
 
 /** Replaces the path of the temporary copy with the name that the user gave. */

@@ -31,6 +31,12 @@ const readable = [
 ] as const
 
 const sealed = 'everlongSealed'
+/** The key that a record is encrypted with; undefined if it is not encrypted. */
+export function sealedWith(record: JsonObject): string | undefined {
+  const box = objectAt(record, sealed)
+  return box && (stringAt(box, 'key') ?? '')
+}
+
 const ivBytes = 12
 const tagBytes = 16
 
