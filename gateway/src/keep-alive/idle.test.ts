@@ -41,7 +41,7 @@ function sessions(options: object = {}) {
     ...idle,
     at: (ms: number) => {
       now = ms
-      return idle.due().map(({ idle: one }) => one.exchange.session)
+      return idle.due().map(({ idle: one }) => one.about.session)
     },
   }
 }
@@ -84,6 +84,21 @@ test('what is repeated is the request that was sent, not the one that came', () 
   seen({ ...reduced, passed: { ...reduced.passed, request: { ...reduced.passed.request, sent: { reduced: true } } } })
   now = 280_000
   expect(due().map(({ request }) => request.body.toString())).toEqual(['\0\0\0', '{"reduced":true}'])
+})
+
+test('when a touch does not pay, nothing is held that has the credential or what was said', () => {
+  let now = 0
+  const { keepAlive } = checkConfig({ keepAlive: { maxDollars: 0.0001 } }, 'the test')
+  const { seen, due } = idleSessions(keepAlive as NonNullable<typeof keepAlive>, () => now)
+  const given = exchange('a')
+  const headers = { 'x-api-key': 'sk-secret' }
+  const request = { ...given.passed.request, rawHeaders: ['x-api-key', 'sk-secret'] }
+  seen({ ...given, passed: { ...given.passed, headers, request, bytes: Buffer.from('said') } })
+  now = 280_000
+  expect(due()).toEqual([])
+  const held = seen(exchange('a', { time: 300_000 }))
+  expect(held).toMatchObject({ lifetimes: 1, touches: 0, request: undefined })
+  expect(JSON.stringify(held)).not.toMatch(/sk-secret|said|Buffer/)
 })
 
 test('two tenants with sessions of the same name are two', () => {

@@ -24,7 +24,7 @@ export const marginMs = 20_000
 
 export type Idle = {
   readonly name: string
-  readonly exchange: SeenExchange
+  readonly about: About
   readonly usage: Usage
   readonly key: string
   readonly lifetimeMs: number
@@ -35,6 +35,15 @@ export type Idle = {
   /** Lifetimes of the cache that the pause has lasted. */
   lifetimes: number
   touches: number
+}
+
+/** What is known of the exchange, without what was said and without the credential: those are in `request`, until it is let go. */
+export type About = Pick<SeenExchange, 'session' | 'user' | 'model'> &
+  Pick<Passed, 'caller' | 'level' | 'upstream' | 'time'>
+
+function aboutOf({ session, user, model, passed }: SeenExchange): About {
+  const { caller, level, upstream, time } = passed
+  return { session, user, model, caller, level, upstream, time }
 }
 
 export type IdleSessions = {
@@ -77,7 +86,7 @@ export function idleSessions(
       return undefined
     }
     const returnShare = returns.share(idle.key, idle.lifetimes)
-    const worth = touchWorth({ model: idle.exchange.model, usage: idle.usage, returnShare })
+    const worth = touchWorth({ model: idle.about.model, usage: idle.usage, returnShare })
     if (!worth?.pays || worth.cost > maxDollars) idle.request = undefined
     return idle.request
   }
@@ -99,7 +108,17 @@ export function idleSessions(
       if (request && usage && prefixOf(usage) >= minTokens) {
         const lifetimeMs = lifetimeWritten(usage.cacheWrite > 0 ? usage : (before?.usage ?? usage))
         const key = JSON.stringify([tenant, keyName])
-        hold({ name, exchange, usage, key, lifetimeMs, request, usedAt: passed.time, lifetimes: 0, touches: 0 })
+        hold({
+          name,
+          about: aboutOf(exchange),
+          usage,
+          key,
+          lifetimeMs,
+          request,
+          usedAt: passed.time,
+          lifetimes: 0,
+          touches: 0,
+        })
       }
       return before
     },

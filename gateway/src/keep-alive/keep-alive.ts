@@ -77,24 +77,23 @@ async function touchOne(idle: Idle, request: Repeatable, touching: Touching): Pr
   if (isKept) idle.touches++
   else forget()
   if (!touched) return
-  const { tenant, key } = idle.exchange.passed.caller
+  const { tenant, key } = idle.about.caller
   log(isKept ? 'info' : 'warn', isKept ? 'kept-alive' : 'not-kept-alive', { tenant, key, status: touched.status })
   await books.add(touchRow(idle, touched, { time, ms: now() - time }))
 }
 
 /** Another gateway on the same database has served a later request of the session. */
-async function isContinuedElsewhere({ exchange }: Idle, { notes }: Pick<KeepAliveParts, 'notes'>): Promise<boolean> {
-  const { passed, session } = exchange
-  const note = await notes.get(passed.caller.tenant, session, 'watch')
+async function isContinuedElsewhere({ about }: Idle, { notes }: Pick<KeepAliveParts, 'notes'>): Promise<boolean> {
+  const note = await notes.get(about.caller.tenant, about.session, 'watch')
   const time: unknown = note === undefined ? undefined : JSON.parse(note).watch?.baseline?.time
-  return typeof time === 'number' && time > passed.time
+  return typeof time === 'number' && time > about.time
 }
 
 type When = { readonly time: number; readonly ms: number }
 
-function touchRow({ exchange }: Idle, { status, usage }: Touched, { time, ms }: When): Row {
-  const { passed, session, user, model } = exchange
-  const told = { ...passed, dialect, time, ms, forwarded: { status } }
+function touchRow({ about }: Idle, { status, usage }: Touched, { time, ms }: When): Row {
+  const { session, user, model } = about
+  const told = { ...about, dialect, time, ms, forwarded: { status } }
   return rowOf(told, { id: randomUUID(), kind: 'keep-alive', user, model, session, usage, watched: undefined })
 }
 
