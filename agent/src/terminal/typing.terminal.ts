@@ -1,7 +1,8 @@
 // The real program in a pseudo-terminal: what a person types, and what the screen shows.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { keys } from './testing/keys.ts'
 import { type Program, programs } from './testing/program.ts'
 
@@ -145,6 +146,22 @@ test('a long paste is folded and sent whole; the path of an image is attached', 
   await program.hides('Esc to interrupt')
   program.type(keys.paste(join(program.folder, 'dot.png')))
   await program.shows('› [Image #1: dot.png]')
+})
+
+test('Ctrl+V attaches the image in the clipboard, and says so where there is none', async () => {
+  const bin = mkdtempSync(join(tmpdir(), 'everlong-bin-'))
+  onTestFinished(() => rmSync(bin, { recursive: true, force: true }))
+  for (const name of ['wl-paste', 'xclip'])
+    writeFileSync(join(bin, name), `#!/bin/sh\nbase64 -d ${bin}/image\n`, { mode: 0o755 })
+  writeFileSync(join(bin, 'image'), Buffer.from('some text').toString('base64'))
+  const program = await ready(start({ env: { PATH: `${bin}:${process.env.PATH}` } }))
+  program.type('\u0016')
+  await program.shows('There is no image in the clipboard.')
+  writeFileSync(join(bin, 'image'), dot)
+  program.type('Look: \u0016')
+  await program.shows('› Look: [Image #1: clipboard]')
+  program.type(keys.enter)
+  await program.shows('You said: Look: [Image #1: clipboard]', 'everything')
 })
 
 const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
