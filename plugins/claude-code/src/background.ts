@@ -12,7 +12,7 @@ export async function inBackground(input: unknown, dataFolder: string): Promise<
   const { session, transcript } = event
   const memory = memoryIn(dataFolder)
   const pending = await pendingFor(session, memory)
-  removeOld(join(dataFolder, 'marks'))
+  for (const kept of ['marks', 'given']) removeOld(join(dataFolder, kept))
   if (pending === undefined) return
   const source = sourceBefore(transcript, pending.bytes)
   // Unless the agent got it meanwhile, or another compaction followed.

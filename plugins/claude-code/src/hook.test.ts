@@ -131,6 +131,12 @@ describe('what the summary leaves out reaches the agent once', () => {
     expect(output.systemMessage).toBe(
       `Everlong gave back 1 rule and ${items - 1} facts; 1 doubtful claim: /everlong:lost`,
     )
+    const lost = JSON.parse((await hook('UserPromptExpansion', { command_name: 'everlong:lost' })) ?? '{}')
+    const [, given] = lost.reason.split('\n\nGiven back to the agent after the last compaction:\n\n')
+    expect(given).toContain(rule)
+    expect(given.endsWith(`\n\n${output.hookSpecificOutput.additionalContext}`)).toBe(true)
+    const context = JSON.parse((await hook('UserPromptExpansion', { command_name: 'everlong:context' })) ?? '{}')
+    expect(context.reason).not.toContain('Given back')
   })
 
   test('a person whose agent got only the rules is told that', async () => {

@@ -29,7 +29,7 @@ export async function onHook(input: unknown, dataFolder: string): Promise<string
   }
 }
 
-/** Claude Code puts "operation blocked by hook" before an answer that is not for the model. */
+/** After "operation blocked by hook", which Claude Code puts before an answer that is not for the model. */
 const answerTitle = 'Everlong answered. Nothing was sent to the model.'
 
 /** Off unless the person set a length: as an option of the plug-in, or in the environment. */
@@ -63,8 +63,11 @@ async function answerAtOnce(event: HookEvent, memory: Memory): Promise<string | 
   if (name === undefined) return undefined
   const { text, planned } = await answerAbout(name, transcript, process.env)
   if (planned) memory.atEnd.put(session, planned)
+  const given = name === 'lost' ? memory.given.get(session) : undefined
+  const shown = given === undefined ? text : `${text}\n\nGiven back to the agent after the last compaction:\n\n${given}`
   return JSON.stringify({
-    ...{ decision: 'block', reason: `${answerTitle}\n\n${text}` },
+    // `continue: false` is shown as "Operation stopped by hook", but puts the answer into the context.
+    ...{ decision: 'block', reason: `${answerTitle}\n\n${shown}` },
     hookSpecificOutput: { hookEventName: event.name, suppressOriginalPrompt: true },
   })
 }
@@ -93,6 +96,7 @@ async function waitingNote({ name, session, transcript }: HookEvent, memory: Mem
     const { compare, countGivenBack, givenBackLine } = await import('./compare.ts')
     const text = compare(transcript, { bytes, given, source: read?.bytes === bytes ? read.source : undefined })
     const systemMessage = givenBackLine(countGivenBack(`${given}\n\n${text}`), '/everlong:lost')
+    if (systemMessage !== undefined) memory.given.put(session, [given, text].filter((part) => part !== '').join('\n\n'))
     return text === '' && systemMessage === undefined ? undefined : contextOutput(name, text, systemMessage)
   } finally {
     // Also where it failed: the next prompt would only fail again.

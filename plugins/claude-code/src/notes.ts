@@ -67,6 +67,8 @@ export function memoryIn(dataFolder: string) {
     prepared: notesIn<Prepared>(join(dataFolder, 'prepared')),
     /** How far the transcript was read for its rules. */
     mark: notesIn<unknown>(join(dataFolder, 'marks')),
+    /** What the agent was given back after the last compaction. */
+    given: notesIn<string>(join(dataFolder, 'given')),
     /** What is appended to the transcript when the session ends. */
     atEnd: notesIn<Planned>(join(dataFolder, 'at-end')),
   }
