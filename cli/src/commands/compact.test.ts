@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServer, summarizer } from '@everlong/simulator'
 import { generatePiSession, generateWithTruth, session } from 'everlong/internal/testing'
@@ -150,6 +150,20 @@ describe('everlong compact', () => {
     ])
     expect(readFileSync(own, 'utf8')).toBe(`${bytes}${line}`)
     expect((await everlong(['compact', own, '--append'])).exitCode).toBe(0)
+  })
+
+  test('--append says when a session is free whose writer may have crashed in another container', async () => {
+    const own = folder.write('held.jsonl', records)
+    const bytes = readFileSync(own, 'utf8')
+    const [acquiredAt, expiresAt] = [-1_000, 29_000].map((ms) => new Date(Date.now() + ms).toISOString())
+    const lock = { owner: 'the agent', pid: 12, host: 'container-1', token: 'one', acquiredAt, expiresAt }
+    writeFileSync(`${own}.lock`, JSON.stringify(lock))
+    const { exitCode, stderr } = await everlong(['compact', own, '--append'])
+    expect(exitCode).toBe(1)
+    expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(
+      /is being written by the agent \(process 12 on container-1, since \S+\)\. .* if it has ended, the session is free in 4\d s\./,
+    )
+    expect(readFileSync(own, 'utf8')).toBe(bytes)
   })
 
   test('a session of pi gets a compaction entry of pi, appended or in a copy', async () => {

@@ -15,6 +15,7 @@ import {
 } from 'everlong/internal/compaction'
 import {
   forEachRecordAt,
+  heldMessage,
   openWriter,
   type ReadFile,
   readFile,
@@ -249,7 +250,7 @@ async function appended({ report, session, records }: MadeCompaction): Promise<O
     return why(`${path} is a session of another agent (${format}). Use --out.`)
   const knows = (uuid: string) => entry(uuid) !== undefined
   const opened = await openWriter(path, { owner: 'everlong compact', knows })
-  if (opened.type === 'held') return why(`${opened.by.owner} is writing to it (process ${opened.by.pid}).`)
+  if (opened.type === 'held') return why(heldMessage(path, opened.by))
   if (opened.type === 'open-failed') return why(opened.message)
   const { writer } = opened
   try {
