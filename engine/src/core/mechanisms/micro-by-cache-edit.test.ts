@@ -117,6 +117,44 @@ describe('micro-compact by cache edit', () => {
       expect(plan).toMatchObject({ edits: [{ toolUseIds: ['c0'] }] })
     })
 
+    describe('results wait until enough of them can go', () => {
+      const turns = { expectedTurns: 1_000 }
+      const fullSize = { tokens: 190_000, reported: 190_000, estimated: 0, source: 'usage' } as const
+      /** Six results that free this much. */
+      const freeing = (tokens: number, input: Partial<SituationInput> = {}) => {
+        const six = (last: number) => [300, 300, 300, 300, 300, last]
+        const freed = (last: number) => {
+          const plan = finished(six(last), { ...turns, reductions: { ...reductions, weigh: false } })
+          return plan.type === 'declined' ? 0 : plan.freed
+        }
+        let last = 60
+        while (freed(last) < tokens) last++
+        expect(freed(last)).toBe(tokens)
+        return finished(six(last), { ...turns, ...input })
+      }
+
+      test.each<[string, number, Partial<SituationInput>]>([
+        ['2,000 tokens', 2_000, {}],
+        ['also in a large window', 2_000, { settings: { contextWindow: 1_000_000 } }],
+        ['1 % of a smaller one', 1_500, { settings: { contextWindow: 150_000 } }],
+        ['anything if nothing is weighed', 1_999, { reductions: { ...reductions, weigh: false } }],
+        [
+          'anything if the window is nearly full and no compaction comes',
+          1_999,
+          { settings: { contextWindow: 200_000 }, size: fullSize, compactionComes: false },
+        ],
+      ])('%s', (_, freed, input) => {
+        expect(freeing(freed, input)).toMatchObject({ type: 'reduced', freed })
+      })
+
+      test.each<[string, number, Partial<SituationInput>]>([
+        ['less than 2,000 tokens', 1_999, {}],
+        ['less than 1 % of a smaller window', 1_499, { settings: { contextWindow: 150_000 } }],
+      ])('not %s', (_, freed, input) => {
+        expect(freeing(freed, input)).toMatchObject({ type: 'declined', reason: 'too-little', worth: { freed } })
+      })
+    })
+
     test.each<[string, readonly number[], Partial<SituationInput>, string]>([
       ['five results are not enough', large, {}, 'nothing-to-do'],
       ['short ones are not worth it', [20, 20, 20, 20, 20, 20], {}, 'nothing-to-do'],

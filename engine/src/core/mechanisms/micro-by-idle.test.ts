@@ -37,6 +37,14 @@ describe('micro-compact by idle time', () => {
     expect(outcomeAt(last + 6 * minute, { reductions: { byIdle: { minutes: 5, keep: 7 } } })).toEqual(['t1'])
   })
 
+  test('where results of finished turns may go, they wait until enough of them can go', () => {
+    const early = { reductions: { keepFinished: false, byIdle: { minutes: 5, keep: 0 } } } as const
+    const done = viewOf(built.assistant('done').user('and now?').records)
+    const now = (done.messages.findLast(({ role }) => role === 'assistant')?.time ?? 0) + 6 * minute
+    expect(outcomeAt(now, early, done)).toBe('too-little')
+    expect(outcomeAt(now, { ...early, settings: { contextWindow: 50_000 } }, done)).toHaveLength(8)
+  })
+
   test('costs nothing in cache', () => {
     const plan = planAt(last + 61 * minute, { expectedTurns: 2 })
     expect(plan).toMatchObject({ freed: 276, worth: { cache: 'cold', cost: 0, pays: true } })

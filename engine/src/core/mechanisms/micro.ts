@@ -21,7 +21,7 @@ import {
 import { firstMessage, planClearing, sums, thinkingAfter, weighed } from './clearing.ts'
 import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 import { clearToolUses } from './server-edits.ts'
-import { worthIn } from './situation.ts'
+import { isInDanger, sparesCompaction, worthIn } from './situation.ts'
 
 /** Clears stale results, then the oldest, if they weigh too much. Never the newest few, and nothing if little would be saved. */
 export const microBySize = micro('micro-by-size', (view, situation, name) => {
@@ -67,7 +67,7 @@ export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
   const { items, staying } = allButNewest(view, situation, byIdle.keep)
   const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
   const input = { mechanism: name, why: pause, items: items.filter(isHelpful), serverKeeps: staying }
-  return planClearing(view, cold, input)
+  return notTooLittle(planClearing(view, cold, input), situation)
 })
 
 /**
@@ -94,8 +94,8 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
   }
   if (!client.cacheEdits && !settings.keepFinished) {
     const why = `${formatNumber(active)} tool results are in the context`
-    const helpful = items.filter(isHelpful)
-    return planClearing(view, situation, { mechanism: name, why, items: helpful, serverKeeps: staying })
+    const input = { mechanism: name, why, items: items.filter(isHelpful), serverKeeps: staying }
+    return notTooLittle(planClearing(view, situation, input), situation)
   }
   const request = client.cacheEdits
     ? { cacheEdits: pinnedCacheEdits({ deleted: [...deleted, ...items.map(({ toolUseId }) => toolUseId)] }) }
@@ -119,6 +119,21 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
   if (!client.cacheEdits) return weighed({ ...planned, ...sums(view, situation, items) }, situation)
   const freed = Math.round(items.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
   return { ...planned, freed, worth: worthIn(situation, { freed, suffix: 0 }) }
+}
+
+/**
+ * Where results of finished turns may go, they go early, long before there is a lack of room. Then they must free 1 % of the window,
+ * and no more than 1 % of the standard one. Less saves cents even over a hundred requests, and the agent may need the results
+ * again, so they wait until more can go at once.
+ */
+function notTooLittle(plan: Plan | PlanDeclined, situation: Situation): Plan | PlanDeclined {
+  const { settings, explanation } = situation
+  if (plan.type === 'declined' || settings.keepFinished || !settings.weigh) return plan
+  const { freed, worth } = plan
+  const min = Math.min(2_000, Math.floor(explanation.contextWindow.value / 100))
+  if (freed >= min || sparesCompaction(situation, freed) || isInDanger(situation)) return plan
+  const why = `It would free ${formatNumber(freed)} tokens; below ${formatNumber(min)} nothing is done.`
+  return { ...declined('too-little', why), worth }
 }
 
 type PlanNamed = (view: View, situation: Situation, name: string) => Plan | PlanDeclined
