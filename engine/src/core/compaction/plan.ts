@@ -138,7 +138,7 @@ function limitOf(
   const max = Math.min(before - 1, budget)
   if (trigger === 'manual') return Math.min(max, scale.toEstimated(size * (1 - minFreed)) - overhead)
   if (threshold <= 0) return max
-  const withMargin = Math.floor(withoutMargin(target - scale.toReported(overhead)))
+  const withMargin = Math.floor(withoutMargin(target - overhead * scale.perToken))
   return Math.min(max, Math.min(withMargin, scale.toEstimated(target) - overhead) - 1)
 }
 

@@ -47,6 +47,17 @@ function correctionOf({ job, plan }: CompactionRun): number {
   return plan.model === job.conversation?.model ? Math.max(1, job.scale.perToken) : 1
 }
 
+/**
+ * What the provider would report for messages that we count as `weight`. Answers show a constant difference too. It belongs to the
+ * messages if everything else that was sent with them, system prompt and tools, is known and counted.
+ */
+function reportedSize(run: CompactionRun, weight: number): number {
+  const { overhead = 0, scale } = run.job
+  const corrected = weight * correctionOf(run)
+  const isKnown = overhead > 0 && run.plan.model === run.job.conversation?.model
+  return isKnown ? Math.max(corrected, scale.toReported(weight + overhead) - overhead) : corrected
+}
+
 export async function askForSummary(run: CompactionRun, question: Question): Promise<Summary | Failed> {
   const { model } = run.plan
   const counting = { ...run.job.counting, model }
@@ -246,7 +257,7 @@ function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: 
   const [min, max] = [Math.floor(window * outputShare.min), Math.floor(window * outputShare.max)]
   const correction = correctionOf(run)
   // Many servers refuse a request whose prompt and output limit together are larger than the window.
-  const left = Math.floor(window * (1 - countError) - (countText(prompt) + weight) * correction)
+  const left = Math.floor(window * (1 - countError) - countText(prompt) * correction - reportedSize(run, weight))
   const output = Math.min(maxTokens, Math.max(min, Math.min(max, left)))
   const room = Math.max(max, Math.floor((window - output) / correction) - countText(prompt) - fold)
   return { window, room, fold, output }
@@ -254,7 +265,7 @@ function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: 
 
 function fits(work: AskContext, { messages, maxTokens = work.maxTokens }: ModelRequest): boolean {
   const { window } = limitsOf(work)
-  return weightOf(work, messages) * correctionOf(work.run) + maxTokens <= window * (1 - countError)
+  return reportedSize(work.run, weightOf(work, messages)) + maxTokens <= window * (1 - countError)
 }
 
 function weightOf({ weigh }: AskContext, messages: readonly Message[]): number {
