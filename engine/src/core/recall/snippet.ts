@@ -14,6 +14,11 @@ export function snippetOf(text: string, terms: readonly Term[]): string {
   return `${start > 0 ? '… ' : ''}${shown}${start + width < text.length ? ' …' : ''}`
 }
 
+/** Of a call and its result, which are one match: agents search for what a command said, and remember the command. */
+export function callSnippet(call: string, result: string): string {
+  return `${call} → ${result}`
+}
+
 type Hit = { readonly at: number; readonly term: number }
 
 function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {

@@ -36,6 +36,21 @@ test('of a call and its result, the call is among the best and the result comes 
   ])
 })
 
+test('a call shows what its result says about the words, and nothing where the result has none of them', () => {
+  const entries = session()
+    .toolUse('t1', 'Bash', { command: 'git commit -m "Feed the heron"' })
+    .toolResult('t1', '[main 1a738a5] Feed the heron')
+    .toolUse('t2', 'Bash', { command: 'grep heron src' })
+    .toolResult('t2', 'Nothing.')
+    .records.map((record, at) => ({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } }))
+  const { matches } = recallFrom(entries, 'heron', 10)
+  expect(Object.fromEntries(matches.map(({ id, kind, snippet }) => [`${kind} ${id}`, snippet]))).toEqual({
+    'tool-use a1': 'Bash command: git commit -m "Feed the heron" → [main 1a738a5] Feed the heron',
+    'tool-use a2': 'Bash command: grep heron src',
+    'tool-result t1': '[main 1a738a5] Feed the heron',
+  })
+})
+
 test('a question finds its answer as it does in an archive: other forms, rare words, phrases, parts of names', () => {
   const texts = [
     'Good to see you! How have you been?',

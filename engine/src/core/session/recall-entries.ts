@@ -2,7 +2,7 @@
 import { defined, type JsonObject } from '../message/json.ts'
 import type { Recalled, RecallMatch } from '../ports/session-store.ts'
 import { callsOnceFirst, searchTexts } from '../recall/rank.ts'
-import { snippetOf } from '../recall/snippet.ts'
+import { callSnippet, snippetOf } from '../recall/snippet.ts'
 import { parseTerms } from '../recall/terms.ts'
 import { doNow, type Work } from '../text/slices.ts'
 import type { Entry } from '../transcript/format/entry.ts'
@@ -34,9 +34,14 @@ export function* recallingAt(entries: Iterable<NumberedEntry>, words: string, li
     callOf: ({ toolUseId }) => toolUseId ?? null,
     isCall: ({ kind }) => kind === 'tool-use',
   })
-  const matches = found
-    .slice(0, limit)
-    .map(({ text, place: _, ...match }) => ({ ...match, snippet: snippetOf(text, terms) }))
+  const results = new Map(
+    all.flatMap((one) => (one.kind === 'tool-result' && one.toolUseId !== undefined ? [[one.toolUseId, one.text]] : [])),
+  )
+  const matches = found.slice(0, limit).map(({ text, place: _, ...match }) => {
+    const result = match.kind === 'tool-use' ? results.get(match.toolUseId ?? '') : undefined
+    const snippet = snippetOf(text, terms)
+    return { ...match, snippet: result === undefined ? snippet : callSnippet(snippet, snippetOf(result, terms)) }
+  })
   return { matches, more: found.length > limit }
 }
 

@@ -62,13 +62,16 @@ export function oneLine(text: string, max: number): string {
 /** Tokens by which an answer can exceed the sum of its text and frame: the two tags have other digits, and words meet. */
 const spare = 20
 
+/** Characters: enough for a call and its result. */
+const maxSnippet = 500
+
 export function searchText(result: RecallFound, style: AnswerStyle): string {
   if (result.matches.length === 0) return 'Nothing found. Try fewer or other words, prefix*, or fewer filters.'
   const some = result.matched === 'any' ? 'No match for all words; these match some of them.\n' : ''
   const foot = (more: boolean) =>
     `Read one in full: ${style.phraseRead('ID')}${more ? '\nThere are more: narrow the search, or ask for more cards.' : ''}`
   const room = style.maxTokens - spare - style.countTokens(marked('', `${some}${foot(true)}`))
-  const cards = result.matches.map((match, at) => `${at + 1}. ${cardLine(match)}\n   ${oneLine(match.snippet, 300)}`)
+  const cards = result.matches.map((match, at) => `${at + 1}. ${cardLine(match)}\n   ${oneLine(match.snippet, maxSnippet)}`)
   let fitting = cards.length
   while (fitting > 1 && style.countTokens(cards.slice(0, fitting).join('\n')) > room) fitting--
   const body = headWithin(cards.slice(0, fitting).join('\n'), { countTokens: style.countTokens, tokens: room })

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { defaultRecallLimit } from '../../core/ports/session-store.ts'
 import { callsOnceFirst, fuse } from '../../core/recall/rank.ts'
-import { snippetOf } from '../../core/recall/snippet.ts'
+import { callSnippet, snippetOf } from '../../core/recall/snippet.ts'
 import type { Term } from '../../core/recall/terms.ts'
 import type { SearchQuery } from '../../core/session/recall-text.ts'
 import { cacheFolder, cachePlace } from '../index/cache-place.ts'
@@ -163,7 +163,12 @@ function shown(lookup: Lookup, query: SearchQuery, { ids, terms, matched }: Foun
     ? all
     : callsOnceFirst(all, { callOf: ({ call }) => call, isCall: ({ kind }) => kind === 'tool-use' })
   const ordered = isNewest ? rows.toSorted((a, b) => (b.time ?? 0) - (a.time ?? 0) || b.id - a.id) : rows
-  const matches = ordered.slice(0, limit).map((row) => ({ ...cardOf(row), snippet: snippetIn(lookup, row, terms) }))
+  const results = new Map(all.flatMap((row) => (row.kind === 'tool-result' ? [[row.call, row]] : [])))
+  const matches = ordered.slice(0, limit).map((row) => {
+    const result = row.kind === 'tool-use' && row.call !== null ? results.get(row.call) : undefined
+    const snippet = snippetIn(lookup, row, terms)
+    return { ...cardOf(row), snippet: result ? callSnippet(snippet, snippetIn(lookup, result, terms)) : snippet }
+  })
   return { matches, matched, more: rows.length > limit }
 }
 

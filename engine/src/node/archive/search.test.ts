@@ -127,6 +127,9 @@ test('a call and its result do not both take a place of the best matches', () =>
   const both = ['tool-use', 'human', 'tool-result']
   expect([order({ words: 'heron twice' }), order({ words: 'heron twice', limit: 2 })]).toEqual([both, both.slice(0, 2)])
   expect(order({ words: 'heron', order: 'newest' })).toEqual(['tool-result', 'tool-use', 'human'])
+  expect(archive.search({ words: 'heron twice', limit: 1 }).matches).toMatchObject([
+    { kind: 'tool-use', snippet: 'Bash command: echo heron twice → heron twice' },
+  ])
   archive.close()
 })
 
