@@ -56,12 +56,13 @@ describe('micro-compact by cache edit', () => {
   describe('where the provider cannot clear in place, and finished turns may go', () => {
     // The defaults: six results are enough to clear, because `keep` is about the current turn only.
     const reductions = { keepFinished: false, byCacheEdit: { trigger: 6, keep: 8 } } as const
+    const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' }) as const
     const finished = (results: readonly number[], input: Partial<SituationInput> = {}) => {
       const built = session().user('go')
       for (const [at, length] of results.entries()) built.toolUse(`t${at}`, 'Bash').toolResult(`t${at}`, text(length))
       const view = viewOf(built.assistant('done').user('and now?').records)
       const now = (view.messages.at(-1)?.time ?? 0) + 1
-      const options = { now, estimator: 'chars/4', client: {}, reductions, ...input } as const
+      const options = { now, estimator: 'chars/4', client: {}, reductions, size: sized(20_000), ...input } as const
       return microByCacheEdit.plan(view, situationOf(view, options))
     }
     const large = [3_000, 3_000, 3_000, 3_000, 3_000]
@@ -90,7 +91,7 @@ describe('micro-compact by cache edit', () => {
       const view = viewOf(built.assistant([thinkingBlock('Hm.'), textBlock('done')]).user('and now?').records)
       const now = (view.messages.at(-1)?.time ?? 0) + 1
       const planned = (client: NonNullable<SituationInput['client']>) => {
-        const known = { now, estimator: 'chars/4', expectedTurns: 1_000, model: 'claude-opus-5-5' } as const
+        const known = { now, size: sized(30_000), expectedTurns: 1_000, model: 'claude-opus-5-5' } as const
         return microByCacheEdit.plan(view, situationOf(view, { ...known, client, reductions }))
       }
       expect(planned({ contextManagement: true })).toMatchObject({
@@ -119,7 +120,6 @@ describe('micro-compact by cache edit', () => {
 
     describe('results wait until enough of them can go', () => {
       const turns = { expectedTurns: 1_000 }
-      const fullSize = { tokens: 190_000, reported: 190_000, estimated: 0, source: 'usage' } as const
       /** Six results that free this much. */
       const freeing = (tokens: number, input: Partial<SituationInput> = {}) => {
         const six = (last: number) => [300, 300, 300, 300, 300, last]
@@ -136,12 +136,12 @@ describe('micro-compact by cache edit', () => {
       test.each<[string, number, Partial<SituationInput>]>([
         ['2,000 tokens', 2_000, {}],
         ['also in a large window', 2_000, { settings: { contextWindow: 1_000_000 } }],
-        ['1 % of a smaller one', 1_500, { settings: { contextWindow: 150_000 } }],
+        ['1 % of a smaller one', 1_500, { size: sized(15_000), settings: { contextWindow: 150_000 } }],
         ['anything if nothing is weighed', 1_999, { reductions: { ...reductions, weigh: false } }],
         [
           'anything if the window is nearly full and no compaction comes',
           1_999,
-          { settings: { contextWindow: 200_000 }, size: fullSize, compactionComes: false },
+          { settings: { contextWindow: 200_000 }, size: sized(190_000), compactionComes: false },
         ],
       ])('%s', (_, freed, input) => {
         expect(freeing(freed, input)).toMatchObject({ type: 'reduced', freed })
@@ -150,6 +150,13 @@ describe('micro-compact by cache edit', () => {
       test.each<[string, number, Partial<SituationInput>]>([
         ['less than 2,000 tokens', 1_999, {}],
         ['less than 1 % of a smaller window', 1_499, { settings: { contextWindow: 150_000 } }],
+        ['while the context has less than 20,000 tokens', 2_000, { size: sized(19_999) }],
+        ['in a large window neither', 2_000, { size: sized(19_999), settings: { contextWindow: 1_000_000 } }],
+        [
+          'while the context takes less than 10 % of a smaller window',
+          2_000,
+          { size: sized(14_999), settings: { contextWindow: 150_000 } },
+        ],
       ])('not %s', (_, freed, input) => {
         expect(freeing(freed, input)).toMatchObject({ type: 'declined', reason: 'too-little', worth: { freed } })
       })

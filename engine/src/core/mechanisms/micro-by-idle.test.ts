@@ -41,8 +41,20 @@ describe('micro-compact by idle time', () => {
     const early = { reductions: { keepFinished: false, byIdle: { minutes: 5, keep: 0 } } } as const
     const done = viewOf(built.assistant('done').user('and now?').records)
     const now = (done.messages.findLast(({ role }) => role === 'assistant')?.time ?? 0) + 6 * minute
-    expect(outcomeAt(now, early, done)).toBe('too-little')
-    expect(outcomeAt(now, { ...early, settings: { contextWindow: 50_000 } }, done)).toHaveLength(8)
+    const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' }) as const
+    const small = { ...early, settings: { contextWindow: 50_000 } }
+    expect(outcomeAt(now, { ...early, size: sized(20_000) }, done)).toBe('too-little')
+    expect(outcomeAt(now, { ...small, size: sized(4_999) }, done)).toBe('too-little')
+    expect(outcomeAt(now, { ...small, size: sized(5_000) }, done)).toEqual([
+      't1',
+      't2',
+      't3',
+      't4',
+      't5',
+      't6',
+      't7',
+      't8',
+    ])
   })
 
   test('costs nothing in cache', () => {

@@ -67,7 +67,7 @@ export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
   const { items, staying } = allButNewest(view, situation, byIdle.keep)
   const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
   const input = { mechanism: name, why: pause, items: items.filter(isHelpful), serverKeeps: staying }
-  return notTooLittle(planClearing(view, cold, input), situation)
+  return notTooEarly(planClearing(view, cold, input), situation)
 })
 
 /**
@@ -95,7 +95,7 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
   if (!client.cacheEdits && !settings.keepFinished) {
     const why = `${formatNumber(active)} tool results are in the context`
     const input = { mechanism: name, why, items: items.filter(isHelpful), serverKeeps: staying }
-    return notTooLittle(planClearing(view, situation, input), situation)
+    return notTooEarly(planClearing(view, situation, input), situation)
   }
   const request = client.cacheEdits
     ? { cacheEdits: pinnedCacheEdits({ deleted: [...deleted, ...items.map(({ toolUseId }) => toolUseId)] }) }
@@ -121,19 +121,29 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
   return { ...planned, freed, worth: worthIn(situation, { freed, suffix: 0 }) }
 }
 
+/** A tenth of the standard window. Carrying a context of this size costs little, so nothing is forgotten in it. */
+const smallContext = 20_000
+const smallShare = 0.1
+/** Of a context that is no longer small. Less saves cents even over a hundred requests. */
+const minFreedEarly = 2_000
+const minFreedShare = 0.01
+
 /**
- * Where results of finished turns may go, they go early, long before there is a lack of room. Then they must free 1 % of the window,
- * and no more than 1 % of the standard one. Less saves cents even over a hundred requests, and the agent may need the results
- * again, so they wait until more can go at once.
+ * Where results of finished turns may go, they go long before there is a lack of room. The agent may need them again, so all of them
+ * stay while the context is small, and then until enough of them can go at once.
  */
-function notTooLittle(plan: Plan | PlanDeclined, situation: Situation): Plan | PlanDeclined {
+function notTooEarly(plan: Plan | PlanDeclined, situation: Situation): Plan | PlanDeclined {
   const { settings, explanation } = situation
   if (plan.type === 'declined' || settings.keepFinished || !settings.weigh) return plan
   const { freed, worth } = plan
-  const min = Math.min(2_000, Math.floor(explanation.contextWindow.value / 100))
-  if (freed >= min || sparesCompaction(situation, freed) || isInDanger(situation)) return plan
-  const why = `It would free ${formatNumber(freed)} tokens; below ${formatNumber(min)} nothing is done.`
-  return { ...declined('too-little', why), worth }
+  if (sparesCompaction(situation, freed) || isInDanger(situation)) return plan
+  const window = explanation.contextWindow.value
+  const minSize = Math.min(smallContext, Math.floor(window * smallShare))
+  const minFreed = Math.min(minFreedEarly, Math.floor(window * minFreedShare))
+  const wait = (why: string) => ({ ...declined('too-little', why), worth })
+  if (explanation.size.tokens < minSize) return wait(`Up to ${formatNumber(minSize)} tokens everything stays.`)
+  if (freed >= minFreed) return plan
+  return wait(`It would free ${formatNumber(freed)} tokens; below ${formatNumber(minFreed)} nothing is done.`)
 }
 
 type PlanNamed = (view: View, situation: Situation, name: string) => Plan | PlanDeclined

@@ -35,7 +35,9 @@ export function* recallingAt(entries: Iterable<NumberedEntry>, words: string, li
     isCall: ({ kind }) => kind === 'tool-use',
   })
   const results = new Map(
-    all.flatMap((one) => (one.kind === 'tool-result' && one.toolUseId !== undefined ? [[one.toolUseId, one.text]] : [])),
+    all.flatMap((one) =>
+      one.kind === 'tool-result' && one.toolUseId !== undefined ? [[one.toolUseId, one.text]] : [],
+    ),
   )
   const matches = found.slice(0, limit).map(({ text, place: _, ...match }) => {
     const result = match.kind === 'tool-use' ? results.get(match.toolUseId ?? '') : undefined

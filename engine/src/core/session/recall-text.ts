@@ -71,7 +71,9 @@ export function searchText(result: RecallFound, style: AnswerStyle): string {
   const foot = (more: boolean) =>
     `Read one in full: ${style.phraseRead('ID')}${more ? '\nThere are more: narrow the search, or ask for more cards.' : ''}`
   const room = style.maxTokens - spare - style.countTokens(marked('', `${some}${foot(true)}`))
-  const cards = result.matches.map((match, at) => `${at + 1}. ${cardLine(match)}\n   ${oneLine(match.snippet, maxSnippet)}`)
+  const cards = result.matches.map(
+    (match, at) => `${at + 1}. ${cardLine(match)}\n   ${oneLine(match.snippet, maxSnippet)}`,
+  )
   let fitting = cards.length
   while (fitting > 1 && style.countTokens(cards.slice(0, fitting).join('\n')) > room) fitting--
   const body = headWithin(cards.slice(0, fitting).join('\n'), { countTokens: style.countTokens, tokens: room })
