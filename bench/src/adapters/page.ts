@@ -1,6 +1,7 @@
 // The page of `npm run bench -- adapters`, and what must hold: no adapter costs more than what its SDK has.
 import { facts, rules } from '../../../examples/src/adapters/contract.ts'
 import { type Page, type Table, type Target, table, targetTable } from '../benchmark.ts'
+import { type AgentSdkReport, agentSdkTable, agentSdkTargets, agentSdkText } from './agent-sdk.ts'
 
 export const turns = 200
 export const window = 60_000
@@ -20,7 +21,11 @@ export type Row = {
   readonly facts: number
 }
 
-export type AdaptersReport = { readonly versions: string; readonly rows: readonly Row[] }
+export type AdaptersReport = {
+  readonly versions: string
+  readonly rows: readonly Row[]
+  readonly agentSdk: AgentSdkReport
+}
 
 const dollars = (value: number) => `$${value.toFixed(2)}`
 
@@ -64,7 +69,7 @@ export function rowsTable(rows: readonly Row[]): Table {
   )
 }
 
-export function page({ versions, rows }: AdaptersReport): Page {
+export function page({ versions, rows, agentSdk }: AdaptersReport): Page {
   return {
     title: 'Adapters next to what each SDK has',
     parts: [
@@ -74,10 +79,12 @@ ${window.toLocaleString('en')} tokens. Everlong has its defaults. Built-ins mana
 for the prompt cache at the system prompt and the newest two messages, where the provider needs them. Everybody's summaries are by the simulator's
 summarizer, and their price is included. Prices are those of claude-sonnet-4-6 and, for OpenAI, gpt-5.4. Rules are instructions of the user that the
 last request still has word for word; facts were mentioned once, in passing. We did not look for other settings
-with which a built-in that fails here would not. The Claude Agent SDK is measured in
-[claude-agent-sdk.md](../../docs/claude-agent-sdk.md#measured).`,
-      targetTable(targetsOf(rows)),
+with which a built-in that fails here would not.`,
+      targetTable([...targetsOf(rows), ...agentSdkTargets(agentSdk, turns)]),
       rowsTable(rows),
+      `## Claude Agent SDK ${agentSdk.version}`,
+      agentSdkText,
+      agentSdkTable(agentSdk, turns),
     ],
   }
 }

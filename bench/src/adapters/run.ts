@@ -11,6 +11,7 @@ import { responsesAdapter } from '../../../examples/src/adapters/openai-response
 import { defineBenchmark } from '../benchmark.ts'
 import { fetchPeers } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
+import { agentSdkTargets, measureAgentSdk } from './agent-sdk.ts'
 import { type AdaptersReport, page, type Row, targetsOf, turns, window } from './page.ts'
 
 type Sdk = {
@@ -32,7 +33,12 @@ const sdks: readonly Sdk[] = [
   { name: 'OpenAI Agents', model: gpt, ours: openaiAgentsAdapters.slice(0, 2), builtIns: openaiAgentsBuiltIns },
 ]
 
-export const benchmark = defineBenchmark({ name: 'adapters', run, page, targets: ({ rows }) => targetsOf(rows) })
+export const benchmark = defineBenchmark({
+  name: 'adapters',
+  run,
+  page,
+  targets: ({ rows, agentSdk }) => [...targetsOf(rows), ...agentSdkTargets(agentSdk, turns)],
+})
 
 async function run(args: readonly string[]): Promise<AdaptersReport> {
   fetchPeers()
@@ -53,7 +59,9 @@ async function run(args: readonly string[]): Promise<AdaptersReport> {
     }
   }
   const versions = versionsOf(['@anthropic-ai/sdk', 'ai', 'langchain', 'openai', '@openai/agents', '@mastra/core'])
-  return { versions: versionsInWords(versions), rows }
+  const isChosen = !args.includes('--only') || only === 'Claude Agent SDK'
+  const agentSdk = isChosen ? await measureAgentSdk(turns) : { version: '', rows: [] }
+  return { versions: versionsInWords(versions), rows, agentSdk }
 }
 
 function rowOf(who: Pick<Row, 'sdk' | 'by' | 'name'>, ran: Run): Row {

@@ -16,3 +16,7 @@ export async function importApart<T>(path: string): Promise<T> {
 export function fetchPeers(): void {
   fetchPackages({ folder, what: 'the heavy peers (about 320 MB)' })
 }
+
+export function fetchAgentSdkPackage(): void {
+  fetchPackages({ folder: `${folder}/agent-sdk`, what: 'the Claude Agent SDK (about 410 MB)' })
+}
