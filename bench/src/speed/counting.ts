@@ -107,21 +107,23 @@ export const beforeRequest: Contest = {
         for (const entry of entries) fold.add(entry)
         const weigher = createWeigher({ model })
         let at = 0
-        return {
-          run: () => {
-            for (const entry of later.slice(at, at + 2)) fold.add(entry)
-            at += 2
-            const now = fold.view()
-            const { explanation } = situationOf(now, {
-              now: 1,
-              weigher,
-              model,
-              window: longestSession,
-              settings: { contextWindow: longestSession },
-            })
-            return now.messages.length + explanation.size.tokens
-          },
+        const run = () => {
+          for (const entry of later.slice(at, at + 2)) fold.add(entry)
+          at += 2
+          const now = fold.view()
+          const { explanation } = situationOf(now, {
+            now: 1,
+            weigher,
+            model,
+            window: longestSession,
+            settings: { contextWindow: longestSession },
+          })
+          return now.messages.length + explanation.size.tokens
         }
+        // The requests before it: the session is running.
+        run()
+        run()
+        return { run }
       },
     },
     {
