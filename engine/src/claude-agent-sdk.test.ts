@@ -383,3 +383,16 @@ describe('the hooks', () => {
     expect(await run(hooks, hookInput('PostToolBatch'))).toEqual({})
   })
 })
+
+test('a session that the store does not have is said to be missing, with its project, and none is started', async () => {
+  const store = memorySessions()
+  const { session, compact, sessions } = managed(store)
+  const missing = {
+    name: 'StoreError',
+    reason: 'missing',
+    message: `The store has no session ${sessionId} of the project ${project}. For a session of another folder, pass its projectKey to everlong().`,
+  }
+  await expect(session(sessionId)).rejects.toMatchObject(missing)
+  await expect(compact(sessionId)).rejects.toMatchObject(missing)
+  expect([await store.list(), sessions()]).toEqual([[], []])
+})

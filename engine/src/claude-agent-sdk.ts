@@ -19,7 +19,7 @@ import type {
 } from './adapters/claude-agent-sdk/types.ts'
 import { defined, type JsonObject } from './core/message/json.ts'
 import type { Compacted, Failed } from './core/ports/outcome.ts'
-import type { SessionStore } from './core/ports/session-store.ts'
+import { type SessionStore, StoreError } from './core/ports/session-store.ts'
 import type { Session } from './core/session/session-api.ts'
 import { heldSession } from './core/session/stored-session.ts'
 import type { EngineSettings } from './core/settings/table.ts'
@@ -65,7 +65,10 @@ export type ClaudeAgent = Omit<AdapterSessions, 'session'> & {
   readonly compact: (sessionId: string, options?: CompactOptions) => Promise<Compacted | Failed>
   /** A tool for `createSdkMcpServer`: the session may become known later. */
   readonly recallTool: (sessionId: () => string | undefined) => AgentRecallTool
-  /** Opens a session of the SDK. Close it before the next query: while it is open, the SDK cannot write it. */
+  /**
+   * Opens a session of the SDK. Close it before the next query: while it is open, the SDK cannot write it. Throws a StoreError with
+   * the reason `missing` if there is none.
+   */
   readonly session: (sessionId: string) => Promise<Session>
 }
 
@@ -98,7 +101,9 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
   const held = heldSessions((sessionId, known) => {
     const key = keyOf(sessionId)
     const opened = (entries: readonly AgentEntry[]) =>
-      engine.open(storedId(key), { owner, waitMs, envelope: envelopeOf(entries) })
+      engine.open(storedId(key), { owner, waitMs, envelope: envelopeOf(entries) }).catch((error: unknown) => {
+        throw error instanceof StoreError && error.reason === 'missing' ? missingSession(key) : error
+      })
     return known ? opened(known) : inner.load(key).then((entries) => opened(entries ?? []))
   })
   const keep = async (input: HookInput, original: unknown) => {
@@ -184,6 +189,13 @@ function heldSessions(open: Opening) {
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+function missingSession({ sessionId, projectKey }: AgentSessionKey): StoreError {
+  const why = `The store has no session ${sessionId} of the project ${projectKey}.`
+  return new StoreError(`${why} For a session of another folder, pass its projectKey to everlong().`, {
+    reason: 'missing',
+  })
 }
 
 /** New records have the same origin as the earlier ones. */
