@@ -79,6 +79,47 @@ describe.each(places)('in %s', (_, place) => {
     }
   }, 30_000)
 
+  test('of a user’s sub-agents nothing is left either, also not the copies of level 3', async () => {
+    const config = { keys, level: 'manage', ...place() }
+    const { url, gateway, folder } = await started({ config })
+    const body = (words: string) => JSON.stringify({ model, max_tokens: 50, messages: [user(words)] })
+    const claudeCode = { 'x-claude-code-session-id': 'cc', 'user-agent': 'claude-cli/2', 'x-everlong-user': 'ann' }
+    const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', 'x-everlong-key': annsKey, ...claudeCode }
+    const send = (words: string, agent: object) =>
+      fetch(`${url}/v1/messages`, { method: 'POST', headers: { ...headers, ...agent }, body: body(words) })
+    await send('A sub-agent begins.', { 'x-claude-code-agent-id': 'a1' })
+    await gateway.close()
+    const stores = openStores(checkConfig({ ...config, data: folder }, 'the test'), () => undefined)
+    await stores.ready()
+    const counts = async () => [
+      ...[(await stores.storeOf('acme').list()).length, (await stores.managedStoreOf('acme').list()).length],
+    ]
+    const before = await counts()
+    expect(await eraseUser(stores, { tenant: 'acme', user: 'ann' })).toMatchObject({ managed: 1, rows: 1 })
+    expect([before[1], await counts()]).toEqual([1, [0, 0]])
+    await stores.close()
+  })
+
+  test('an old session that is being written stays, with what is known about it', async () => {
+    const config = { keys, ...place(), retention: { sessionDays: 5 } }
+    const { url, gateway, folder } = await started({ config: { ...config, retention: {} } })
+    for (const session of ['idle', 'busy']) await say(url, 'Hello.', { key: annsKey, session, user: undefined })
+    await gateway.close()
+    const checked = checkConfig({ ...config, data: folder }, 'the test')
+    const stores = openStores(checked, () => undefined)
+    await stores.ready()
+    const schema = config.store?.schema
+    if (schema === undefined) makeOlder(join(folder, 'sessions'), 10)
+    else await database?.query(`UPDATE ${schema}.session SET changed = changed - interval '10 days'`)
+    const opened = await stores.storeOf('acme').open('busy', { as: 'existing', owner: 'another gateway' })
+    expect(await removeOld(stores, checked, Date.now())).toMatchObject([{ tenant: 'acme', sessions: 1 }])
+    expect((await stores.storeOf('acme').list()).map(({ id }) => id)).toEqual(['busy'])
+    const known = async (session: string) => (await stores.state.notes.get('acme', session, 'watch')) !== undefined
+    expect([await known('idle'), await known('busy')]).toEqual([false, true])
+    if (opened.type === 'opened') await opened.session.release()
+    await stores.close()
+  })
+
   test('old sessions and rows go, by the days of their tenant', async () => {
     const retention = { sessionDays: 30, bookDays: 60, tenants: { rivals: { sessionDays: 5 } } }
     const config = { keys, ...place() }
@@ -122,6 +163,8 @@ test.runIf(database)(
     const removed = () => replicas.flatMap(({ lines }) => lines.filter(({ event }) => event === 'removed-old'))
     await expect.poll(() => removed().length, { timeout: 20_000 }).toBe(1)
     expect(removed()).toMatchObject([{ tenant: 'acme', sessions: 1, rows: 0 }])
+    // One job for both, so that nothing is left to do for the other.
+    expect(await database?.query(`SELECT name FROM ${schema}_jobs.job WHERE name = 'retention'`)).toHaveLength(1)
     const left = await database?.query(`SELECT tenant, id FROM ${schema}.session ORDER BY 1, 2`)
     expect(left).toEqual([
       { tenant: 'acme', id: 'new' },

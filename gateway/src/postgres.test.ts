@@ -86,6 +86,35 @@ describe.runIf(database)('gateways on one database', () => {
     expect(versions).toEqual([{ version: 1 }, { version: 2 }])
   })
 
+  test('write all requests of a conversation that end at the same moment', async () => {
+    const { setups, said } = await replicas(1)
+    const headers = { 'x-everlong-session': 'chat' }
+    await Promise.all(
+      Array.from({ length: 8 }, (_, at) => talk({ urls: [setups[0]?.url ?? ''], headers })(`Part ${at}.`)),
+    )
+    const lines = (await said()).get('chat') ?? []
+    expect(lines.filter((line) => line.startsWith('user')).toSorted()).toEqual(
+      Array.from({ length: 8 }, (_, at) => `user: Part ${at}.`),
+    )
+    expect(lines).toHaveLength(16)
+    expect(setups[0]?.lines.filter(({ event }) => event === 'not-recorded')).toEqual([])
+  })
+
+  test('write a conversation again that was erased while they remember it', async () => {
+    const { setups, said, store } = await replicas(2)
+    const headers = { 'x-everlong-session': 'chat' }
+    const [one, other] = setups.map(({ url }) => talk({ urls: [url], headers }))
+    await one?.('One.')
+    await said()
+    await store.erase({ sessions: ['chat'] })
+    await other?.('Other.')
+    await said()
+    await one?.('Two.')
+    expect((await said()).get('chat')?.filter((line) => line.startsWith('user'))).toEqual([
+      ...['user: Other.', 'user: One.', 'user: Two.'],
+    ])
+  })
+
   test('give the same rewrite of level 3 to the same request, byte for byte', async () => {
     const requests: ScriptRequest[] = []
     const works: Script = (request) => {

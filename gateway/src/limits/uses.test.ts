@@ -130,12 +130,44 @@ describe.each(places)('$name', ({ make }) => {
   })
 })
 
-test.runIf(database)('the database keeps rows of the last minute only', async () => {
-  const { uses, passTime } = await inDatabase()
-  await uses.enter(ann, requests(3))
-  await passTime(61_000)
-  await uses.enter(ann, requests(3))
-  expect(await database?.query(`SELECT tenant, key, requests FROM uses_${schemas}.use`)).toEqual([
-    { tenant: 'acme', key: 'ann', requests: '1' },
-  ])
+describe.runIf(database)('the database', () => {
+  const thisSecond = async () => {
+    const [row] = (await database?.query('SELECT floor(extract(epoch FROM clock_timestamp())) AS second')) ?? []
+    return String(row?.second)
+  }
+
+  test('counts a second until all of it is a minute ago', async () => {
+    let isWithinOneSecond = false
+    while (!isWithinOneSecond) {
+      const { uses, passTime } = await inDatabase()
+      const start = await thisSecond()
+      await uses.enter(ann, requests(1))
+      await passTime(60_000)
+      const over = await uses.enter(ann, requests(1))
+      isWithinOneSecond = start === (await thisSecond())
+      if (isWithinOneSecond) expect(over).toMatchObject({ limit: 'requestsPerMinute' })
+    }
+  })
+
+  test('counts requests that wait for it together one after the other', async () => {
+    for (let round = 0; round < 4; round++) {
+      const { uses } = await inDatabase()
+      const wait = `LOCK TABLE uses_${schemas}.use IN EXCLUSIVE MODE; SELECT pg_sleep(0.2)`
+      const waiting = database?.query(`BEGIN; ${wait}; COMMIT`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      const results = await Promise.all(Array.from({ length: 4 }, () => uses.enter(ann, requests(1))))
+      await waiting
+      expect(results.filter((over) => over === undefined)).toHaveLength(1)
+    }
+  })
+
+  test('keeps rows of the last minute only', async () => {
+    const { uses, passTime } = await inDatabase()
+    await uses.enter(ann, requests(3))
+    await passTime(61_000)
+    await uses.enter(ann, requests(3))
+    expect(await database?.query(`SELECT tenant, key, requests FROM uses_${schemas}.use`)).toEqual([
+      { tenant: 'acme', key: 'ann', requests: '1' },
+    ])
+  })
 })
