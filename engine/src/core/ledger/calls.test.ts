@@ -221,6 +221,15 @@ describe('errors', () => {
     expect(isFixed(failing, shell('go test ./a', 'ok'), started, ended(1))).toEqual([true, false])
   })
 
+  test('the end of a command in the background says nothing about a later run of the same command', () => {
+    const commands = (...parts: readonly (Said | readonly Said[])[]) =>
+      ledgerOf(...parts).commands.map(({ text, ended: how }) => [text, how])
+    expect(commands(started, ended(0))).toEqual([['go test ./a', 'well']])
+    expect(commands(started, failing, ended(0))).toEqual([['go test ./a', 'badly']])
+    expect(commands(started, shell('go test ./a', 'ok'), ended(1))).toEqual([['go test ./a', 'well']])
+    expect(ledgerOf(started, failing, ended(0)).errors.map(({ isFixed }) => isFixed)).toEqual([false])
+  })
+
   test('another command of the same program going well is no fix', () => {
     const ledger = ledgerOf(
       shell('go test ./a', 'FAIL: TestOpen', 1),
