@@ -10,7 +10,6 @@ import { svgOf } from './svg.ts'
 
 const titles = {
   'terminal-no-model': 'What the agent shows without a key',
-  'terminal-permission-command': 'The agent asks before it runs a command',
   'terminal-permission-diff': 'The agent asks before it changes a file, and shows the diff',
   'terminal-answer': 'An answer, with folded tool calls and a diff',
   'terminal-receipt': 'The receipt of a compaction in one line',
@@ -61,8 +60,6 @@ async function working(): Promise<void> {
   const program = start(['agent', 'shop', '--model', 'demo'], { columns: 80, rows: 26 })
   await program.shows('% left')
   program.type('Make the tests pass, one failure at a time.\r')
-  await program.shows('Allow once')
-  draw('terminal-permission-command', program)
   await allowUntil(program, /Edit src[^\n]*\n[\s\S]*Allow once/)
   draw('terminal-permission-diff', program)
   await allowUntil(program, 'The task is finished')
