@@ -284,6 +284,15 @@ describe('commands are answered without the agent', () => {
     expect(leaf).toMatchObject({ type: 'last-prompt', leafUuid: undone.uuid })
   })
 
+  test("compact: words that Claude Code puts into the agent's mouth are no conversation", async () => {
+    await ask('everlong:compact')
+    const [record = {}] = session().assistant('No response requested.', { uuid: 'later' }).records
+    const { message } = record as { readonly message?: object }
+    appendFileSync(transcript, serialize({ ...record, message: { ...message, model: '<synthetic>' } }))
+    await hook('SessionEnd')
+    expect(readFileSync(transcript, 'utf8')).toContain('"isCompactSummary":true')
+  })
+
   test('compact: nothing is appended if the conversation goes on', async () => {
     await ask('everlong:compact')
     appendFileSync(transcript, serialize(session().user('One more thing.', { uuid: 'later' }).records[0] ?? {}))

@@ -99,6 +99,15 @@ test('what a summary lost is written behind it', async () => {
   expect(text).toContain(wish)
 })
 
+test('only one text after a compaction is the summary', async () => {
+  const hooks = await Everlong(host({ [session]: [...talk, compaction('x1'), summary('s1', '')] }))
+  await hooks['experimental.session.compacting']({ sessionID: session }, { context: [] })
+  const [first, second] = [{ text: 'The reports were read.' }, { text: 'The reports were read.' }]
+  await hooks['experimental.text.complete']({ sessionID: session, messageID: 's1' }, first)
+  await hooks['experimental.text.complete']({ sessionID: session, messageID: 's1' }, second)
+  expect([first.text.includes(rule), second.text]).toEqual([true, 'The reports were read.'])
+})
+
 test('an answer that is no summary stays as it is, and costs nothing', async () => {
   expect(await completed([...talk, assistant('s1', [])], 'Done.')).toBe('Done.')
   let calls = 0

@@ -84,6 +84,13 @@ test('the gauge tells the tokens, what is left, and when pi will compact', () =>
   expect(gaugeText(context, { ...settings, enabled: false })).toBe('everlong: 90k tokens, 55 % left')
 })
 
+test('an answer that failed has no size', () => {
+  const failed = assistant('', 99_000)
+  const withError = { ...failed, message: { ...(failed as { message: object }).message, stopReason: 'error' } }
+  const branch = branchOf(user('a'), assistant('b', 50_000), user('c'), withError)
+  expect(turnSizes(branch)).toEqual([{ tokens: 50_000 }])
+})
+
 const rule = 'From now on never touch the file schema.sql.'
 
 test('what a summary of pi left out is shown, and what was kept is not', () => {
