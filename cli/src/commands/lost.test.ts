@@ -307,3 +307,17 @@ test('at least three of the lost things are shown, however long each of them is'
   const { stdout } = await lost([write('long.jsonl', compacted(talk(...rules)))], { isTTY: true, columns: 40 })
   expect(stdout.split('\n').filter((line) => line.startsWith('  instruction')).length).toBeGreaterThanOrEqual(3)
 })
+
+test('the progress over many small sessions is shown on a terminal, session by session', async () => {
+  const files = [1, 2, 3].map((at) => write(`work/${at}.jsonl`, compacted(talk()), at))
+  const written: string[] = []
+  let time = 0
+  const stderr = { isTTY: true, columns: 100, write: (text: string) => written.push(text) } as never
+  // A second passes whenever somebody looks at the clock.
+  const now = () => (time += 1_000)
+  const { gather } = await import('./lost/gather.ts')
+  await gather(files, { limit: 0, io: { stdin: stderr, stdout: stderr, stderr, env: { HOME: home }, cwd: home, now } })
+  const counts = written.flatMap((text) => /(\d+) %.* (\d of 3 sessions)/.exec(text)?.slice(1) ?? [])
+  expect(counts.slice(-2)).toEqual(['100', '3 of 3 sessions'])
+  expect(counts).toContain('1 of 3 sessions')
+})

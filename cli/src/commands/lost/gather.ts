@@ -91,6 +91,8 @@ async function readAll(files: readonly FoundSession[], io: Io): Promise<ReadFile
         unreadable.push({ path, reason: reason.replace(`${visible(path)}: `, '') })
       }
       done += bytes
+      // Small files report no progress of their own.
+      progress.show(done, all, `${at + 1} of ${files.length} sessions`)
       await setImmediate()
     }
     return { sessions, others, unreadable }
