@@ -27,7 +27,7 @@ export function createProgress({ stderr, now }: Io): Progress {
       const share = all === 0 ? 1 : done / all
       const figures = `${Math.floor(share * 100)} %  ${bytes(done)} of ${bytes(all)}  ${note}`
       cursorTo(stderr, 0)
-      stderr.write(cut(`${padEnd(bar(share, barColumns), barColumns)}  ${figures}`, (stderr.columns ?? 80) - 1))
+      stderr.write(cut(`${padEnd(bar(share, barColumns), barColumns)}  ${figures}`, (stderr.columns || 80) - 1))
       clearLine(stderr, 1)
       isShown = true
     },

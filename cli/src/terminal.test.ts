@@ -65,7 +65,8 @@ test('progress is shown on a terminal that waits, and is gone afterwards', async
   const { createProgress } = await import('./progress.ts')
   const written: string[] = []
   let time = 0
-  const stderr = { isTTY: true, write: (text: string) => written.push(text) } as never
+  // Some terminals report no width at all.
+  const stderr = { isTTY: true, columns: 0, write: (text: string) => written.push(text) } as never
   const progress = createProgress({ stdin: stderr, stdout: stderr, stderr, env: {}, cwd: '', now: () => time })
   progress.show(1, 100)
   expect(written).toEqual([])
