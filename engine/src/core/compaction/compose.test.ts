@@ -9,7 +9,7 @@ import { cautionLine, doubtLeads, pageTitles, recordLead, shortenedNote, written
 import { sectionTitles } from '../prompts/summary.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import { type Checked, checkSummary } from './check.ts'
-import { type ComposeInput, composePage } from './compose.ts'
+import { type ComposeInput, composePage, nextIn } from './compose.ts'
 
 const countTokens = (text: string) => estimateTokens(text)
 
@@ -52,6 +52,25 @@ const talk = [
   human('now document it in docs/cli.md', 'u-2'),
 ]
 const short = '1. Primary request and intent:\n- A flag.\n8. Current work:\n- Its documentation.'
+
+test('the open work is told with the latest request first, then the failing checks, then what the agent and the summary say', () => {
+  const said = [
+    human('Open the gate.'),
+    ...shell('npm run lint', 'hinge.ts:4 error: no semicolon', 1),
+    ...shell('npm test', '3 passed'),
+    assistant('The hinge is oiled.'),
+    human('Now paint the door.'),
+    assistant('I start with door.ts.'),
+  ]
+  const summary =
+    '1. Primary request and intent:\n- A gate.\n7. Pending tasks:\n- Locks.\n8. Current work:\n- Paint.\n9. Optional next step:\n- Dry it.'
+  expect(nextIn(inputOf(said, { summary })).split('\n')).toEqual([
+    'Now paint the door.',
+    'hinge.ts:4 error: no semicolon',
+    'I start with door.ts.',
+    ...['- Dry it.', '- Paint.', '- Locks.'],
+  ])
+})
 
 const titles = sectionTitles('full')
 const sentence = fc.constantFrom(

@@ -81,12 +81,16 @@ const minUser = 300
 /** For the line on what can be searched. */
 const hintTokens = 150
 
-/** The next steps: the summary's last sections, open todos, the latest request and the agent's last text. */
-export function nextIn({ checked, ledger: { exchanges, todos } }: Pick<ComposeInput, 'checked' | 'ledger'>): string {
-  const { text = '', report = '' } = exchanges.at(-1) ?? {}
+/**
+ * The open work, the most important first: the latest request, the checks that fail, the agent's last text, open todos, and the
+ * summary's sections on the next step, the current work and pending tasks.
+ */
+export function nextIn({ checked, ledger }: Pick<ComposeInput, 'checked' | 'ledger'>): string {
+  const { text = '', report = '' } = ledger.exchanges.at(-1) ?? {}
+  const failing = ledger.commands.filter(({ ended }) => ended === 'badly').map(({ outcome }) => outcome)
   const sections = readSections(checked?.text ?? '').filter(({ number = 0 }) => number >= 7)
-  const open = todos.filter(({ status }) => status !== 'done').map((todo) => todo.text)
-  return [...sections.map(({ body }) => body), ...open, text, report].join('\n')
+  const open = ledger.todos.filter(({ status }) => status !== 'done').map((todo) => todo.text)
+  return [text, ...failing.toReversed(), report, ...open, ...sections.toReversed().map(({ body }) => body)].join('\n')
 }
 
 type Filling = {

@@ -34,26 +34,30 @@ export const restoreFiles: Restorer = {
   },
 }
 
-/** What the next step names, then what is being worked on, then what the user has moved on from; edited files first. */
+/**
+ * Files that the open work names, in the order in which it names them; then what is being worked on, then what the user has moved on
+ * from, edited files first.
+ */
 function wanted(input: RestoreInput): readonly TouchedFile[] {
   const visible = visibleFiles(input.kept, input)
   const hidden = input.touched.filter(
     ({ path }) => !isElsewhere(path, input) && !visible.has(pathKey(path, input.root)),
   )
-  const isNext = (path: string) => isNamed(path, input.next ?? '')
+  const next = input.next ?? ''
   const rank = ({ path, isEarlier, isEdited }: TouchedFile) =>
-    (isNext(path) ? 0 : isEarlier ? 4 : 2) + (isEdited ? 0 : 1)
-  return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxTried)
+    namedAt(path, next) ?? next.length + (isEarlier ? 2 : 0) + (isEdited ? 0 : 1)
+  const ranked = hidden.map((file) => ({ file, rank: rank(file) })).toSorted((a, b) => a.rank - b.rank)
+  return ranked.map(({ file }) => file).slice(0, maxTried)
 }
 
-/** By its name, which must not be a part of a longer one. */
-function isNamed(path: string, text: string): boolean {
+/** Where the text first names a file; its name must not be a part of a longer one. */
+function namedAt(path: string, text: string): number | undefined {
   const name = path.split(/[\\/]/).at(-1) ?? ''
-  if (!name.includes('.')) return false
+  if (!name.includes('.')) return undefined
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    if (!/[\w.-]/.test(text[at - 1] ?? '') && !/\w/.test(text[at + name.length] ?? '')) return true
+    if (!/[\w.-]/.test(text[at - 1] ?? '') && !/\w/.test(text[at + name.length] ?? '')) return at
   }
-  return false
+  return undefined
 }
 
 /** The transcript itself, or restored another way: with the system prompt, as the plan, as a rule file. */

@@ -236,9 +236,13 @@ describe('files', () => {
       'File src/b.ts',
       'File old/c.ts',
     ])
-    expect((await titles({ files, touched, next: 'Mend `bc.ts` and `c.ts`.' })).put.slice(0, 2)).toEqual([
-      'File old/c.ts',
+    // In the order in which they are named, whatever was touched later or edited.
+    const edited = touched.map((file) => (file.path === 'old/c.ts' ? { ...file, isEdited: true } : file))
+    expect((await titles({ files, touched: edited, next: 'Mend `bc.ts` and `c.ts`.' })).put).toEqual([
       'File old/bc.ts',
+      'File old/c.ts',
+      'File src/a.ts',
+      'File src/b.ts',
     ])
   })
 
