@@ -17,6 +17,10 @@ import { undoLast } from './undo.ts'
 
 // pi loads the default export of an extension.
 export default function everlong(pi: Pi): void {
+  if (typeof pi.getSettings !== 'function') {
+    sayTooOld(pi)
+    return
+  }
   const recall = createRecall()
   let sent: Sent | undefined
   const settingsIn = ({ model }: Context) => compactionSettings(pi.getSettings(), model)
@@ -62,6 +66,13 @@ export default function everlong(pi: Pi): void {
     return undefined
   })
   pi.on('session_shutdown', recall.close)
+}
+
+/** An older pi lacks what the extension calls, and would report an error at every turn. */
+function sayTooOld(pi: Pick<Pi, 'on'>): void {
+  pi.on('session_start', (_, context) => {
+    if (context.hasUI) context.ui.notify('Everlong is not active: it needs pi 1.5 or later.')
+  })
 }
 
 function registerCommands(pi: Pi, search: (words: string, context: Context) => string): void {
