@@ -7,6 +7,7 @@ import type { reportOf } from '../books/report.ts'
 import { openState } from '../state/sqlite.ts'
 import type { SetupOptions } from '../testing/setup.ts'
 import { started, upstream } from '../testing/started.ts'
+import { touchWorth } from './worth.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
 afterEach(() => void vi.useRealTimers())
@@ -25,8 +26,7 @@ async function idling({ keepAlive = {}, ttl = '5m', config, ...options }: Option
     ...{ ...options, simulator: { clock }, ports: { now: () => clock.now(), ...options.ports } },
     config: { ...(keepAlive === null ? {} : { keepAlive }), ...config },
   })
-  const { server, gateway, url } = setup
-  const requests = () => server.simulator.meter.totals().requests
+  const { server, gateway, url, lines } = setup
   /** Says something in a session; the history is short, the system prompt is what is cached. */
   const say = async (session: string, more: object = {}, headers: Readonly<Record<string, string>> = {}) => {
     const cache_control = { type: 'ephemeral', ttl }
@@ -45,30 +45,33 @@ async function idling({ keepAlive = {}, ttl = '5m', config, ...options }: Option
     await response.text()
     await gateway.settled()
   }
-  /** Time passes, and idle sessions are looked at once. Returns how many requests that made. */
-  const pass = async (ms: number): Promise<number> => {
-    const before = requests()
+  const told = () => lines.filter(({ event }) => String(event).endsWith('kept-alive'))
+  /** Time passes, and idle sessions are looked at once. Returns how many touches that made. `expected` are waited for. */
+  const pass = async (ms: number, expected = 0): Promise<number> => {
+    const before = told().length
     clock.turn(ms)
     vi.advanceTimersByTime(5_000)
-    let last = -1
-    while (last !== requests()) {
-      last = requests()
-      await new Promise((resolve) => setTimeout(resolve, 40))
-    }
-    return requests() - before
+    await expect.poll(() => told().length - before, { timeout: 10_000 }).toBeGreaterThanOrEqual(expected)
+    // More of them would come now.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return told().length - before
   }
   const report = async () => {
     await gateway.settled()
     return (await (await fetch(`${url}/everlong/report`)).json()) as ReturnType<typeof reportOf>
   }
-  return { ...setup, clock, say, pass, report, requests, cost: () => server.simulator.meter.totals().cost }
+  return { ...setup, clock, say, pass, told, report, cost: () => server.simulator.meter.totals().cost }
 }
 
 /** A pause of nine minutes, with a look shortly before the cache expires. */
-async function pauseOfNineMinutes(options: Options) {
-  const one = await idling(options)
+async function pauseOfNineMinutes({ keepAlive }: Options) {
+  const one = await idling({ keepAlive })
   await one.say('chat')
-  const touches = [await one.pass(279 * second), await one.pass(2 * second), await one.pass(30 * second)]
+  const touches = [
+    await one.pass(279 * second),
+    await one.pass(2 * second, keepAlive === null ? 0 : 1),
+    await one.pass(30 * second),
+  ]
   one.clock.turn(229 * second)
   await one.say('chat')
   return { ...one, touches, report: await one.report(), cost: one.cost() }
@@ -116,7 +119,7 @@ describe('a client that does not return', () => {
     await say('chat')
     const before = cost()
     const touches: number[] = []
-    for (let at = 0; at < 6; at++) touches.push(await pass(285 * second))
+    for (let at = 0; at < 6; at++) touches.push(await pass(285 * second, at < 3 ? 1 : 0))
     expect(touches).toEqual([1, 1, 1, 0, 0, 0])
     const { keepAlive, balance } = await report()
     expect(keepAlive).toEqual({ touches: 3, cost: expect.closeTo(cost() - before, 9), kept: 0, saved: 0 })
@@ -128,25 +131,26 @@ describe('a client that does not return', () => {
     let touches = 0
     for (let at = 0; at < 14; at++) {
       await say(`left-${at}`)
-      touches += await pass(285 * second)
+      touches += await pass(285 * second, at < 10 ? 1 : 0)
       await pass(285 * second)
     }
     // 1 in 12 is the first share that a touch, at 8.7 % of what a miss costs, does not pay for.
     expect(touches).toBe(10)
     for (let at = 0; at < 4; at++) {
       await say('faithful')
-      await pass(285 * second)
+      // After one that returned, the share is 2 in 17.
+      expect(await pass(285 * second, at === 0 ? 0 : 1)).toBe(at === 0 ? 0 : 1)
     }
     await say('faithful')
-    expect(await pass(285 * second)).toBe(1)
+    expect(await pass(285 * second, 1)).toBe(1)
   }, 40_000)
 })
 
 describe('is not touched', () => {
   const touchesAfter = async (options: Options, more: object = {}, headers: Readonly<Record<string, string>> = {}) => {
-    const { say, pass, lines } = await idling(options)
+    const { say, pass } = await idling(options)
     await say('chat', more, headers)
-    return [await pass(285 * second), lines.filter(({ event }) => event === 'not-kept-alive').length]
+    return pass(285 * second)
   }
 
   test.each<[string, Options, object, Readonly<Record<string, string>>]>([
@@ -174,7 +178,7 @@ describe('is not touched', () => {
     ],
     ['a compaction', {}, {}, { 'x-claude-code-request-class': 'compaction', 'x-claude-code-compaction': 'manual' }],
   ])('%s', async (_, options, more, headers) => {
-    expect(await touchesAfter(options, more, headers)).toEqual([0, 0])
+    expect(await touchesAfter(options, more, headers)).toBe(0)
   })
 
   test('a prefix of one token less than the minimum, but one of exactly the minimum is', async () => {
@@ -182,8 +186,10 @@ describe('is not touched', () => {
     await probe.say('chat')
     const prefix = (await probe.report()).models[0]?.cacheWrite ?? 0
     expect(prefix).toBeGreaterThan(20_000)
-    expect(await touchesAfter({ keepAlive: { minTokens: prefix } })).toEqual([1, 0])
-    expect(await touchesAfter({ keepAlive: { minTokens: prefix + 1 } })).toEqual([0, 0])
+    const exact = await idling({ keepAlive: { minTokens: prefix } })
+    await exact.say('chat')
+    expect(await exact.pass(285 * second, 1)).toBe(1)
+    expect(await touchesAfter({ keepAlive: { minTokens: prefix + 1 } })).toBe(0)
   })
 
   test('after the gateway has stopped, or when the look came too late', async () => {
@@ -200,7 +206,7 @@ describe('is not touched', () => {
 test('an hour’s cache is touched before the hour ends, and not before', async () => {
   const { say, pass } = await idling({ ttl: '1h' })
   await say('chat')
-  expect([await pass(285 * second), await pass(3_290 * second), await pass(10 * second)]).toEqual([0, 0, 1])
+  expect([await pass(285 * second), await pass(3_290 * second), await pass(10 * second, 1)]).toEqual([0, 0, 1])
 })
 
 test.each([
@@ -213,42 +219,55 @@ test.each([
   const state = openState(join(folder, 'gateway.db'))
   await state.notes.put('default', 'chat', 'watch', JSON.stringify(served))
   await state.close()
-  expect(await pass(285 * second)).toBe(expected)
+  expect(await pass(285 * second, expected)).toBe(expected)
+})
+
+/** An upstream whose answers report this number of tokens that were read from the cache. */
+async function upstreamWith(cached: () => number, status: () => number = () => 200) {
+  return upstream(() => ({
+    ...{ status: status(), headers: ['content-type', 'application/json'] },
+    body: JSON.stringify({
+      ...{ id: 'm', type: 'message', role: 'assistant', model, content: [], stop_reason: 'end_turn' },
+      usage: { input_tokens: 5, output_tokens: 1, cache_read_input_tokens: cached(), cache_creation_input_tokens: 0 },
+    }),
+  }))
+}
+
+test('a touch saves the prefix that it kept, however much more the client reads when it returns', async () => {
+  let cached = 30_000
+  const { url } = await upstreamWith(() => cached)
+  const { say, pass, report } = await idling({ config: { upstreams: { simulator: { url } } } })
+  await say('chat')
+  await pass(285 * second, 1)
+  cached = 90_000
+  await say('chat')
+  const usage = { input: 0, output: 0, cacheRead: 30_000, cacheWrite: 0, cacheWriteHour: 0 }
+  const saved = touchWorth({ model, usage, returnShare: 1 })?.saving ?? 0
+  expect((await report()).keepAlive).toMatchObject({ touches: 1, kept: 1, saved: expect.closeTo(saved, 9) })
 })
 
 test('the touch is the caller’s request without output; the credential is nowhere in the folder; a refusal ends it', async () => {
-  const usage = { input_tokens: 5, output_tokens: 1, cache_read_input_tokens: 30_000, cache_creation_input_tokens: 0 }
-  const answer = { id: 'm', type: 'message', role: 'assistant', model, content: [], stop_reason: 'end_turn', usage }
   let status = 200
-  const { got, url } = await upstream(() => ({
-    ...{ status, headers: ['content-type', 'application/json'] },
-    body: JSON.stringify(answer),
-  }))
-  const { say, pass, folder, lines, report } = await idling({ config: { upstreams: { simulator: { url } } } })
+  const { got, url } = await upstreamWith(
+    () => 30_000,
+    () => status,
+  )
+  const config = { upstreams: { simulator: { url } } }
+  const { say, pass, told, folder, lines, report } = await idling({ config, keepAlive: { maxTouches: 5 } })
   await say('chat', { temperature: 0.5 }, { 'anthropic-beta': 'one-1' })
-  const touched = async (ms: number) => {
-    const before = got.length
-    await pass(ms)
-    return got.length - before
-  }
-  expect(await touched(285 * second)).toBe(1)
+  expect(await pass(285 * second, 1)).toBe(1)
   const [first, touch] = got
   const { max_tokens: _, ...asked } = JSON.parse(first?.body.toString() ?? '')
   expect(JSON.parse(touch?.body.toString() ?? '')).toEqual({ ...asked, max_tokens: 0 })
   expect(touch?.request.headers).toMatchObject({ 'x-api-key': credential, 'anthropic-beta': 'one-1' })
   expect(Object.keys(touch?.request.headers ?? {}).filter((name) => name.startsWith('x-everlong'))).toEqual([])
   status = 401
-  expect([await touched(285 * second), await touched(285 * second)]).toEqual([1, 0])
-  await expect
-    .poll(() =>
-      lines
-        .filter(({ event }) => String(event).endsWith('kept-alive'))
-        .map(({ level, event, status: told }) => [level, event, told]),
-    )
-    .toEqual([
-      ['info', 'kept-alive', 200],
-      ['warn', 'not-kept-alive', 401],
-    ])
+  expect([await pass(285 * second, 1), await pass(285 * second)]).toEqual([1, 0])
+  expect(got).toHaveLength(3)
+  expect(told().map(({ level, event, status: code }) => [level, event, code])).toEqual([
+    ['info', 'kept-alive', 200],
+    ['warn', 'not-kept-alive', 401],
+  ])
   expect((await report()).keepAlive).toMatchObject({ touches: 2, kept: 0 })
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) expect(readFileSync(join(entry.parentPath, entry.name)).includes(credential)).toBe(false)
