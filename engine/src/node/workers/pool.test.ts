@@ -110,7 +110,7 @@ test('an abort ends a running task at once, its thread is used again, and a late
 })
 
 test('an abort takes a waiting task out of the queue; one that comes too late starts nothing', async () => {
-  const { pool } = createPool()
+  const { pool, started } = createPool()
   const [one, other] = [pool.offload(), pool.offload()]
   const first = one({ name: 'echo', input: 1 })
   const stop = createStop()
@@ -119,6 +119,8 @@ test('an abort takes a waiting task out of the queue; one that comes too late st
   expect(await Promise.all([first, ...waiting])).toEqual([done(1), { type: 'aborted' }, done(3)])
   expect(await other({ name: 'exit', input: 4 }, stop.signal)).toEqual({ type: 'aborted' })
   expect(await one({ name: 'echo', input: 5 })).toEqual(done(5))
+  // The aborted tasks would have ended the thread.
+  expect(started()).toBe(1)
 })
 
 test.each([
