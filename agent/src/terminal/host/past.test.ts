@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import type { Agent } from '../../app.ts'
+import { pastOf } from './past.ts'
+
+function past(...messages: readonly object[]) {
+  return pastOf({ session: () => ({ messages: () => messages }) } as unknown as Agent, '/work')
+}
+
+const pasted = 'a line of a paste\n'.repeat(200)
+
+test("a person's words come whole, because the terminal folds them and counts their lines", () => {
+  const content = `<system-reminder>Not shown.</system-reminder>${pasted}Read it.`
+  expect(past({ role: 'user', origin: 'human', content })).toEqual([
+    { type: 'prompt', prompt: { text: `${pasted}Read it.` }, isQueued: false },
+  ])
+})
+
+test('a long answer is cut, and a summary is one line', () => {
+  const answer = { role: 'assistant', origin: 'assistant', content: 'x'.repeat(1_001) }
+  const summary = { role: 'user', origin: 'summary', content: 'What was said.' }
+  expect(past(summary, answer)).toEqual([
+    { type: 'notice', text: 'What came before is summarized.' },
+    { type: 'answer', text: `${'x'.repeat(1_000)}…` },
+  ])
+})
+
+test('a call without a result was not finished', () => {
+  const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'sleep 9' } }
+  const [shown] = past({ role: 'assistant', origin: 'assistant', content: [call] })
+  expect(shown).toMatchObject({ type: 'call-finished', call: { isError: true, outcome: 'It was not finished.' } })
+})
