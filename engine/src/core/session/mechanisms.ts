@@ -10,6 +10,7 @@ import type {
   RunningMechanism,
   Situation,
 } from '../mechanisms/mechanism.ts'
+import { blocksOf, isToolResult } from '../message/block.ts'
 import { defined, describeValue, errorText, isObject, type JsonObject } from '../message/json.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
@@ -113,7 +114,9 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
     threshold: autoCompactThreshold.value,
     sessionWindow: contextWindow.value,
     // A compaction that comes before the threshold has to get below a share of the size.
-    target: isEarly.has(cause) ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
+    target: isEarly.has(cause)
+      ? earlyTarget(view, situation, gauge.overhead())
+      : targetWithRequest(view, situation, gauge.overhead(fits?.name)),
     queued: conversation.queued(),
     restore,
     ...defined({ recall, isAutonomous }),
@@ -141,6 +144,22 @@ export function earlyTarget(view: View, situation: Situation, overhead: number):
   const share = target / lastingThreshold(explanation)
   const minTarget = withMargin(overhead + weight + handoverRoom)
   return Math.min(target, Math.max(minTarget, Math.floor(explanation.size.tokens * share)))
+}
+
+/** The share of the new context that a large request leaves to the summary. */
+const summaryShare = 0.25
+/** Tokens of the words around it, and for rounding. */
+const aroundRequest = 100
+
+/**
+ * A large request that nobody has answered yet may take the new context beyond the target, up to the threshold: cut in the middle it
+ * could not be answered.
+ */
+function targetWithRequest({ messages }: View, { weigher, explanation, target }: Situation, overhead: number): number {
+  const last = messages.at(-1)
+  if (last?.role !== 'user' || blocksOf(last.content).some(isToolResult)) return target
+  const needed = (weigher.message(last) + aroundRequest) / (1 - summaryShare)
+  return Math.max(target, Math.min(lastingThreshold(explanation), Math.ceil(overhead + withMargin(needed))))
 }
 
 /** Tokens for the instruction to summarize. */
