@@ -113,11 +113,6 @@ export const fitting: Contest = {
   contestants: [
     { name: 'Everlong, in a running session', side: 'ours', ready: (size) => clearingIn(size, 'running') },
     {
-      name: 'Everlong, at first sight',
-      side: 'ours',
-      ready: (size) => clearingIn(size, 'first sight'),
-    },
-    {
       name: 'LangChain, trimMessages',
       side: 'peer',
       ready: (size) => {
