@@ -78,6 +78,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'bench/src/tokens': { rooms: ['bench', `${core}/tokens`], packages: ['*'] },
   // It starts the database that the tests of the engine start.
   'bench/src/store': { rooms: ['bench', 'engine/src/stores/testing'], packages: ['*'] },
+  'bench/src/gateway': { rooms: ['bench', 'engine/src/stores/testing', 'gateway/src/testing'], packages: ['*'] },
   // It runs the agents of the adapters' contract.
   'bench/src/adapters': { rooms: ['bench', 'examples/src/adapters'], packages: ['*'] },
   // It installs packages as the documentation site does.

@@ -83,7 +83,7 @@ describe.runIf(database)('gateways on one database', () => {
         tenants: [{ requests: 4 }],
       })
     const versions = await database?.query(`SELECT version FROM ${schema}_gateway.migration`)
-    expect(versions).toEqual([{ version: 1 }, { version: 2 }])
+    expect(versions).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }])
   })
 
   test('write all requests of a conversation that end at the same moment', async () => {

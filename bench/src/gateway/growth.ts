@@ -76,7 +76,7 @@ function fill(path: string, rows: number): void {
   sql.close()
 }
 
-function rowOf(at: number) {
+export function rowOf(at: number) {
   return {
     ...{
       id: `bench-${at}`,
@@ -107,7 +107,7 @@ function rowOf(at: number) {
   }
 }
 
-async function timed(task: () => Promise<unknown>): Promise<number> {
+export async function timed(task: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await task()
   return performance.now() - start

@@ -1,8 +1,9 @@
 // `npm run bench -- gateway`: what the gateway adds to a request next to a bare Hono proxy, what its tables cost as they grow, and what a
-// week of ten people costs on level 3 next to level 1. `latency`, `growth` or `price` after the name measures that part again.
+// week of ten people costs on level 3 next to level 1. `latency`, `growth`, `postgres` or `price` after the name measures that part again.
 import { defineBenchmark, type Page, readFigures, type Target, table, targetTable } from '../benchmark.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { type Growth, measureGrowth } from './growth.ts'
+import { measurePostgresGrowth, type PostgresGrowth } from './growth-postgres.ts'
 import { bodySizes, type Latency, measureLatency, streamCounts } from './latency.ts'
 import { measureWeeks, people, tasksInWeek, type Week } from './week.ts'
 
@@ -10,6 +11,7 @@ export type GatewayReport = {
   readonly node: string
   readonly latency: readonly Latency[]
   readonly growth: readonly Growth[]
+  readonly postgres?: readonly PostgresGrowth[]
   readonly weeks: readonly Week[]
 }
 
@@ -27,6 +29,7 @@ function run(args: readonly string[]): Promise<GatewayReport> {
     node: process.versions.node,
     latency: isAsked('latency') ? await measureLatency(folder, print) : (stored?.latency ?? []),
     growth: isAsked('growth') ? await measureGrowth(folder) : (stored?.growth ?? []),
+    postgres: isAsked('postgres') ? await measurePostgresGrowth() : (stored?.postgres ?? []),
     weeks: isAsked('price') ? await measureWeeks(folder) : (stored?.weeks ?? []),
   }))
 }
@@ -112,7 +115,18 @@ function latencyTable(rows: readonly Latency[]) {
   )
 }
 
-function page({ node, latency, growth, weeks }: GatewayReport): Page {
+const columns = ['find by id', 'find by prefix', 'append', 'add a row', 'report of a day']
+
+/** Median and 99th percentile. */
+function postgresRows(postgres: readonly PostgresGrowth[]): readonly (readonly string[])[] {
+  const both = ({ p50, p99 }: PostgresGrowth['byId']) => `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`
+  return postgres.map(({ rows, byId, byPrefix, append, addRow, report }) => [
+    rows.toLocaleString('en'),
+    ...[byId, byPrefix, append, addRow, report].map(both),
+  ])
+}
+
+function page({ node, latency, growth, postgres = [], weeks }: GatewayReport): Page {
   const [observed, managed] = weeks
   return {
     title: 'The gateway',
@@ -136,6 +150,12 @@ everything that happens to a request, writing its transcript and events of other
               ...[ms(one.report), `${one.megabytes.toFixed(1)} MB`],
             ]),
           ),
+      ...(postgres.length === 0
+        ? []
+        : [
+            'PostgreSQL with this many rows in the books, heads of conversations, notes and records of sessions, over one connection to a server on this machine: median and 99th percentile. A test checks that none of this reads a whole table.',
+            table(['rows', ...columns], postgresRows(postgres)),
+          ]),
       observed && managed
         ? `A week of ${people} people, ${tasksInWeek} tasks each with six rounds, at a clock that is turned by the pauses of working days. Their client sends everything each time and
 compacts by itself at 83.5 % of 200,000 tokens. Prices are those of the simulator, everything included. The books of level 3 compare each request with what the client alone would have sent
@@ -171,7 +191,7 @@ compacts by itself at 83.5 % of 200,000 tokens. Prices are those of the simulato
 }
 
 /** For the page on scale. */
-export function scaleTables({ latency, growth }: GatewayReport): string {
+export function scaleTables({ latency, growth, postgres = [] }: GatewayReport): string {
   const rows = latency.filter(
     ({ kind, streams }) => (kind === 'observe' || kind === 'hono') && streams === Math.max(...streamCounts),
   )
@@ -192,5 +212,7 @@ export function scaleTables({ latency, growth }: GatewayReport): string {
     ...lines,
     ...['', '| rows in SQLite | claim a conversation | add a row | report of a day |', '| --- | --- | --- | --- |'],
     ...tables,
+    ...['', `| rows in PostgreSQL | ${columns.join(' | ')} |`, '| --- | --- | --- | --- | --- | --- |'],
+    ...postgresRows(postgres).map((cells) => `| ${cells.join(' | ')} |`),
   ].join('\n')
 }

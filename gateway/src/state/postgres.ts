@@ -28,6 +28,8 @@ const migrations: Migrations = [
     `CREATE INDEX request_user ON $schema.request ("tenant", "user") WHERE "user" IS NOT NULL`,
   ],
   usesMigration,
+  // For the report of all tenants.
+  [`CREATE INDEX request_times ON $schema.request ("time")`],
 ]
 
 export type PostgresState = State & {
@@ -58,7 +60,16 @@ export function postgresState(connection: Connection, schema: string): PostgresS
     uses: usesIn(run),
     ...{ books: booksIn(run), notes: notesIn(run), heads: headsIn({ run, ready, connection, schema }) },
     tenants: async () => {
-      const rows = await run('SELECT DISTINCT "tenant" FROM $schema.request ORDER BY 1', [])
+      // From one to the next in the index: there are few tenants and many rows.
+      const rows = await run(
+        `WITH RECURSIVE found AS (
+           (SELECT "tenant" FROM $schema.request ORDER BY "tenant" LIMIT 1)
+           UNION ALL
+           SELECT (SELECT "tenant" FROM $schema.request WHERE "tenant" > found."tenant" ORDER BY "tenant" LIMIT 1)
+           FROM found WHERE found."tenant" IS NOT NULL
+         ) SELECT "tenant" FROM found WHERE "tenant" IS NOT NULL`,
+        [],
+      )
       return rows.map(({ tenant }) => String(tenant))
     },
     sessionsOf: async (tenant, user) => {
