@@ -1,6 +1,6 @@
 // A conversation as a chain of digests: each one represents a message and everything before it. Two conversations with the same
 // digest have said the same up to there.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isText, isThinking, isToolResult, isToolUse } from 'everlong/internal'
 import type { Converted } from 'everlong/internal/wire'
 import { isReminder } from '../dialects/reminders.ts'
@@ -27,7 +27,7 @@ export function nextLink(before: string, { role, content, origin }: Converted, s
   if (origin === 'meta') return before
   const said = content.map((block) => saidIn(block, strictness)).filter((part) => part !== '')
   if (said.length === 0) return before
-  return createHash('sha256').update(before).update(role).update(said.join('\u0001')).digest('hex').slice(0, 32)
+  return hash('sha256', `${before}${role}${said.join('\u0001')}`, 'hex').slice(0, 32)
 }
 
 /** Without what clients add, drop or move: cache marks, thinking, reminders, space around a text. */
