@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { type Script, type ScriptRequest, summarizer, text, toolUse } from '@everlong/simulator'
 import { countTokens } from 'everlong'
-import { blocksOf, isToolResult, textOf } from 'everlong/internal'
+import { blocksOf, costOf, isToolResult, textOf } from 'everlong/internal'
 import { afterEach, expect, test } from 'vitest'
 import type { Report } from '../books/report.ts'
 import { type Setup, type SetupOptions, setUp } from '../testing/setup.ts'
@@ -105,6 +105,10 @@ test('a loop whose history is larger than the window goes on: the same bytes aga
   const report = (await (await fetch(`${url}/everlong/report`)).json()) as Report
   expect(report.removed.tokens).toBeGreaterThan(10_000)
   expect(report.balance).toBeCloseTo(report.removed.saved - report.own.cost, 9)
+  // What is left out would have been read from the cache each time, and what our changes broke was written.
+  const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
+  const asRead = costOf({ ...none, cacheRead: report.removed.tokens }, model) ?? 0
+  expect([report.removed.saved > 0, report.removed.saved < asRead]).toEqual([true, true])
 })
 
 test('after a restart the same rewrite is sent, not another one', async () => {
