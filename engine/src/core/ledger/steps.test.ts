@@ -6,7 +6,7 @@ import { purposeOf, readScript } from '../tools/shell-effects.ts'
 import type { Exchange, Step } from './facts.ts'
 import { createLedger } from './ledger.ts'
 import { mostTelling } from './state.ts'
-import { type CommandRun, type StepResult, stepOf, withoutAnnouncement, withoutSteps } from './steps.ts'
+import { type CommandRun, type StepResult, stepOf, withoutAnnouncement, withoutClosing, withoutSteps } from './steps.ts'
 
 const stepIn = (name: string, input: unknown, result: Partial<StepResult> = {}): Step | undefined =>
   stepOf(toolCall({ name, input }), { text: 'done', isError: false, request: '', ...result })
@@ -193,4 +193,14 @@ test('of the files that an agent read, only the last is a step', () => {
   )
   for (const { message, record } of [human('Look around.'), ...reads]) book.add(message, record)
   expect(book.ledger().exchanges[0]?.steps).toEqual([{ type: 'opened', text: 'read p/ccc.ts' }])
+})
+
+test('a question at the end that names nothing is left out: the next message answers it', () => {
+  expect(withoutClosing('It is oiled. Shall I start?')).toBe('It is oiled.')
+  expect(withoutClosing('It is oiled.\n\nShall I start?')).toBe('It is oiled.')
+  expect(withoutClosing('Shall I start?')).toBe('')
+  expect(withoutClosing('Who asked? Nobody.')).toBe('Who asked? Nobody.')
+  for (const kept of ['Red or gate 7?', 'Should `gate` open?', 'Use parseGate?', 'Why gate_open?']) {
+    expect(withoutClosing(`It is oiled. ${kept}`)).toBe(`It is oiled. ${kept}`)
+  }
 })

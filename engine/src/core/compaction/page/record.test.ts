@@ -117,6 +117,7 @@ describe('the record next to a summary', () => {
       ...editing('door.ts', 'open = true'),
       ...shell('make door', 'made'),
       ...editing('lock.ts', 'shut = 1'),
+      ...searching('lock', 'src/lock.ts:7'),
     ]
     const found = searching('hinge', 'src/gate.ts:4')
     const gate = [
@@ -144,6 +145,7 @@ describe('the record next to a summary', () => {
       '  - did: edited door.ts: `open = true`',
       '  - did: ran `make door` → ok: made',
       '  - did: edited lock.ts: `shut = 1`',
+      '  - saw: searched for `lock` → src/lock.ts:7',
       '  - saw: searched for `gate` → src/gate.ts:1',
       '  - did: edited gate.ts: `wide = 2`',
       '  - did: ran `deploy harbor --now` → ok: live at 4711',
