@@ -118,6 +118,14 @@ test.each([
   for (const secret of Object.values(given)) if (!secret.startsWith('/')) expect(stderr).not.toContain(secret)
 })
 
+test('of several tenants one must be named', async () => {
+  const other = join(data, 'sessions', 'other')
+  mkdirSync(other)
+  const { exitCode, stderr } = await everlong(['recall', join(data, 'sessions'), 'heron'], { env })
+  rmSync(other, { recursive: true })
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/several tenants\. Name one: .*default, .*other/)])
+})
+
 test('what a command appends is encrypted with the first key', async () => {
   const file = join(tenant, 'before.jsonl')
   const uuid = String(JSON.parse(readFileSync(file, 'utf8').split('\n')[0] ?? '').uuid)

@@ -6,6 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { messages as dialect } from '../dialects/messages.ts'
 import { type Setup, type SetupOptions, setUp } from '../testing/setup.ts'
 import type { Sum } from './book.ts'
+import { watchCache } from './cache-watch.ts'
 import { reportOf } from './report.ts'
 import { rowOf } from './rows.ts'
 
@@ -132,4 +133,29 @@ test.each([
   const saved = cost === undefined ? undefined : cost - (costOf(usage, model) ?? 0)
   expect(rowOf(passed, { ...booked, alone })).toMatchObject({ removed, saved })
   expect(rowOf(passed, booked)).toMatchObject({ removed: 0, saved: 0 })
+})
+
+test('a mark for the cache that moves to a later message changes no prefix', async () => {
+  const kept = new Map<string, string>()
+  const notes = {
+    get: async (...place: readonly string[]) => kept.get(place.join(' ')),
+    put: async (tenant: string, session: string, kind: string, text: string) =>
+      void kept.set([tenant, session, kind].join(' '), text),
+    remove: async () => undefined,
+  }
+  const mark = { cache_control: { type: 'ephemeral' } }
+  const said = (text: string, more: object = {}) => ({
+    role: 'user' as const,
+    content: [{ type: 'text', text, ...more }],
+  })
+  const reasonOf = async (messages: readonly object[], time: number) => {
+    const asked = { model, system: 'Be brief.', tools: [], messages: messages as never, isStreamed: false }
+    const usage = { input: 0, output: 1, cacheRead: 0, cacheWrite: 9_000, cacheWriteHour: 0 }
+    const watched = await watchCache(notes, { tenant: 'a', session: 's', asked, usage, raw: {}, time })
+    await watched.remember()
+    return watched.cache
+  }
+  expect(await reasonOf([said('one', mark)], 0)).toBe('first-request')
+  expect(await reasonOf([said('one'), said('two', mark)], 6 * 60_000)).toBe('expired')
+  expect(await reasonOf([said('other'), said('two', mark)], 7 * 60_000)).toBe('prefix-changed')
 })
