@@ -453,8 +453,8 @@ describe('any record', () => {
           for (let run = 0; run < 1_600 / size; run++) recordOf({ ledger }, alreadySaid, size * 40)
         })
       }
-      // The same number of exchanges in fewer, larger records: as much work if it is linear, four times as much if not.
-      expect(lowestRatio(3, () => timeFor(400) / timeFor(100))).toBeLessThan(3)
+      // The same number of exchanges in fewer, larger records: as much work if it is linear, 32 times as much if not.
+      expect(lowestRatio(3, () => timeFor(1_600) / timeFor(50))).toBeLessThan(3)
     })
   })
 
