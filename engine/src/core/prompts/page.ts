@@ -3,7 +3,7 @@
 export const pageTitles = {
   words: 'What the user said, verbatim',
   earlier: 'What the user said earlier, verbatim',
-  rules: 'Rules of the user that are in force, verbatim',
+  rules: 'Further rules of the user, verbatim',
   state: 'Current state',
   doubts: 'Names in the summary that the conversation does not contain',
   record: 'The record, written by code',

@@ -26,7 +26,7 @@ const titles = [
   'Context for continuing work',
   'What the user said, verbatim',
   'What the user said earlier, verbatim',
-  'Rules of the user that are in force, verbatim',
+  'Further rules of the user, verbatim',
   'Current state',
   'Names in the summary that the conversation does not contain',
   'The record, written by code',
