@@ -23,6 +23,7 @@ const help: SlashCommand = {
     return text(
       ...rows.map(([usage, words]) => `${usage.padEnd(width)}  ${words}`),
       `${'!COMMAND'.padEnd(width)}  runs a shell command; its output joins the conversation`,
+      `${'?'.padEnd(width)}  in an empty prompt, lists the keys`,
     )
   },
 }

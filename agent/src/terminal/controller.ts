@@ -12,6 +12,7 @@ import { editText } from './input/external-editor.ts'
 import type { History } from './input/history.ts'
 import { imageIn } from './input/image-files.ts'
 import type { Press } from './input/keys.ts'
+import { replaced } from './input/memory.ts'
 import type { Printed } from './printed.ts'
 import type { Effect } from './state/effects.ts'
 import { asked, greet, hear, settle, withdrawn } from './state/hear.ts'
@@ -235,7 +236,9 @@ function createResults({ store, agent, quit, show }: ResultOptions): (result: Co
     if (result.type === 'submit') await agent.submit(result.prompt)
     if (result.type === 'edit') {
       show(result.text, 'output')
-      store.update((state) => (state.editor.text === '' ? { ...state, editor: editorWith(result.input) } : state))
+      store.update((state) =>
+        state.editor.text === '' ? { ...state, editor: replaced(state.editor, editorWith(result.input)) } : state,
+      )
     }
     if (result.type === 'choose') {
       const { title, choices } = result
@@ -254,10 +257,10 @@ function inputEffects(store: Store, { leave, show }: InputOptions) {
       const edited = await editText(store.get().editor.text, { env: process.env, inTerminal: leave })
       if (edited.type === 'failed') show(edited.why, 'trouble')
       else
-        store.update(
-          (state) => ({ ...state, editor: { ...editorWith(edited.text), pastes: state.editor.pastes } }),
-          'now',
-        )
+        store.update(({ editor, ...state }) => {
+          const next = replaced(editor, { ...editorWith(edited.text), pastes: editor.pastes })
+          return { ...state, editor: next }
+        }, 'now')
     },
     'paste-image': async () => {
       const found = await imageInClipboard()
@@ -280,5 +283,6 @@ function withPrompts(editor: Editor, prompts: readonly Prompt[]): Editor {
     images.map((image, nth) => ({ mark: `[Image ${at + 1}.${nth + 1}]`, text: '', image })),
   )
   const all = [...texts, ...pastes.map(({ mark }) => mark)].join('\n')
-  return prompts.length === 0 ? editor : { ...editorWith(all), pastes: [...editor.pastes, ...pastes] }
+  if (prompts.length === 0) return editor
+  return replaced(editor, { ...editorWith(all), pastes: [...editor.pastes, ...pastes] })
 }

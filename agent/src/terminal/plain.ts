@@ -108,6 +108,11 @@ function endOfTurn({ gauge }: TerminalState): readonly string[] {
 
 const detailLines = createDetailLines()
 
+const keyHelp: readonly string[] = [
+  'Enter sends the line. A line that starts with / is a command, one that starts with ! a shell command.',
+  'Ctrl+C interrupts; twice, it quits. Ctrl+D quits.',
+]
+
 /** What a line asks for; undefined if it has been done. */
 function take(
   line: string,
@@ -124,6 +129,10 @@ function take(
   }
   if (/^\/details\b/.test(text)) {
     print(detailsOf(text, state))
+    return undefined
+  }
+  if (text === '?') {
+    print(keyHelp)
     return undefined
   }
   if (text === '') return undefined

@@ -6,13 +6,14 @@ import { menuOf } from '../input/completion.ts'
 import type { Editor } from '../input/editor.ts'
 import type { TerminalState } from '../state/state.ts'
 import type { Drawing } from './drawing.ts'
+import { keyLines } from './keys.ts'
 
 export function editorBox(state: TerminalState, sheet: Sheet): Drawing {
   const rule = sheet.paint('dim', '─'.repeat(sheet.width))
   const most = Math.max(1, Math.floor(state.size.rows / 2) - 3)
   const text = editorLines(state.editor, sheet, { mark: '› ', most, empty: placeholderOf(state) })
   return {
-    lines: [rule, ...text.lines, rule, ...menuLines(state, sheet)],
+    lines: [rule, ...text.lines, rule, ...(state.showsKeys ? keyLines(state, sheet) : menuLines(state, sheet))],
     ...(text.cursor ? { cursor: { x: text.cursor.x, y: text.cursor.y + 1 } } : {}),
   }
 }

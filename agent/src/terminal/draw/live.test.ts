@@ -124,6 +124,22 @@ test('whatever is shown, in whatever size, no line is too wide and the screen is
   )
 })
 
+test('the list of keys fits every screen, and says when it is not all of them', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 20, max: 130 }), fc.integer({ min: 16, max: 50 }), (columns, rows) => {
+      const { lines } = drawLive({ ...ready, ...at(columns, rows), showsKeys: true, statusLine: 'mine' }, 0)
+      expect(lines.filter((line) => columnsOf(line) > columns)).toEqual([])
+      expect(lines.length).toBeLessThan(rows)
+    }),
+  )
+  const drawn = [drawLive({ ...ready, ...at(80), showsKeys: true }, 0), drawLive({ ...ready, ...at(36), showsKeys: true }, 0)]
+  const texts = drawn.map(({ lines }) => lines.join('\n'))
+  expect(texts.map((text) => ['Ctrl+Y', 'Ctrl+Z', 'A higher window'].map((word) => text.includes(word)))).toEqual([
+    [true, true, false],
+    [true, false, true],
+  ])
+})
+
 test('of an answer that is longer than the screen, the newest lines are shown', () => {
   const answer = Array.from({ length: 40 }, (_, nth) => `Line ${nth} of it.`).join('\n\n')
   const shown = drawLive({ ...ready, ...at(60, 14), answer }, 0).lines.join('\n')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Key } from 'ink'
 import { afterAll, describe, expect, test } from 'vitest'
-import { edit, editorWith, emptyEditor, promptOf, withImage } from './editor.ts'
+import { type Editor, edit, editorWith, emptied, emptyEditor, promptOf, withImage } from './editor.ts'
 import { createHistory } from './history.ts'
 import { type Press, pressesOf } from './keys.ts'
 
@@ -31,6 +31,38 @@ describe('editing', () => {
     expect(typed('ab\ncd', 'up', 'ctrl+k')).toBe('ab|\ncd')
     expect(typed('👩‍👩‍👧e\u0301', 'backspace')).toBe('👩‍👩‍👧|')
     expect(typed('👩‍👩‍👧', 'backspace')).toBe('|')
+  })
+
+  test('Ctrl+Y inserts what was last deleted by word or line; deletions in a row are one text', () => {
+    expect(typed('one two', 'ctrl+u', 'ctrl+y', 'ctrl+y')).toBe('one twoone two|')
+    expect(typed('one two three', 'ctrl+w', 'ctrl+w', 'ctrl+y')).toBe('one two three|')
+    expect(typed('one two', 'alt+left', 'ctrl+k', 'ctrl+u', 'ctrl+y')).toBe('one two|')
+    expect(typed('one two', 'ctrl+w', 'home', 'ctrl+k', 'ctrl+y')).toBe('one |')
+    expect(typed('one', 'ctrl+k', 'ctrl+u', 'ctrl+k', 'ctrl+y')).toBe('one|')
+    expect(typed('one', 'backspace', 'delete', 'ctrl+y')).toBe('on|')
+  })
+
+  test('a paste that was deleted comes back whole, also into another prompt with a paste of the same number', () => {
+    const long = (word: string) => `${word}\n`.repeat(9)
+    const press = (editor: Editor, key: Press) => edit(editor, key) ?? editor
+    const first = press(press(emptyEditor, { key: 'paste', text: long('a') }), { key: 'ctrl+u' })
+    expect(promptOf(press(first, { key: 'ctrl+y' })).text).toBe(long('a').trim())
+    const next = press(press(emptied(first), { key: 'paste', text: long('b') }), { key: 'ctrl+y' })
+    expect(next.text).toBe('[Pasted #1: 9 lines][Pasted #2: 9 lines]')
+    expect(promptOf(next).text).toBe(`${long('b')}${long('a')}`.trim())
+    expect(press(next, { key: 'paste', text: long('c') }).text).toBe(`${next.text}[Pasted #3: 9 lines]`)
+  })
+
+  test('Ctrl+_ undoes word by word what was typed, and each other edit on its own', () => {
+    const letters = [...'fix it'].map((text): Press => ({ key: 'text', text }))
+    const undo = (times: number) => Array<string>(times).fill('ctrl+_')
+    const results = [1, 2, 3].map((times) => typed('', ...letters, ...undo(times)))
+    expect(results).toEqual(['fix |', '|', '|'])
+    expect(typed('one two', 'ctrl+u', 'ctrl+y', 'ctrl+_')).toBe('|')
+    expect(typed('one two', 'ctrl+u', 'ctrl+/')).toBe('one two|')
+    expect(typed('one', 'home', { key: 'text', text: 'x' }, 'end', { key: 'text', text: 'y' }, 'ctrl+-')).toBe('xone|')
+    expect(typed('a', { key: 'paste', text: 'b\nc' }, 'alt+enter', ...undo(2))).toBe('a|')
+    expect(typed('', ...Array<string>(150).fill('ctrl+j'), ...undo(150))).toBe(`${'\n'.repeat(50)}|`)
   })
 
   test('up and down keep the column as far as the line goes', () => {
@@ -87,6 +119,7 @@ describe('keys', () => {
       { key: 'ctrl+w' },
       { key: 'text', text: 'c' },
     ])
+    expect(pressesOf('a\u001f', noKey)).toEqual([{ key: 'text', text: 'a' }, { key: 'ctrl+_' }])
     expect(pressesOf('one\rtwo', noKey)).toEqual([{ key: 'paste', text: 'one\rtwo' }])
   })
 })

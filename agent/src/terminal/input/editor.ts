@@ -3,28 +3,31 @@
 import type { Prompt } from '../../app.ts'
 import { charactersOf } from '../../render/width.ts'
 import type { Press } from './keys.ts'
-import { attachImage, foldPaste, type Image, markAt, markBefore, type Paste } from './pastes.ts'
+import { deleted, type Editor, emptyMemory, replaced, typed, undone } from './memory.ts'
+import { adoptPastes, attachImage, foldPaste, type Image, markAt, markBefore } from './pastes.ts'
 
-export type Editor = {
-  readonly text: string
-  /** An index into the text. */
-  readonly cursor: number
-  /** What the marks in the text stand for. */
-  readonly pastes: readonly Paste[]
-}
+export type { Editor } from './memory.ts'
 
-export const emptyEditor: Editor = { text: '', cursor: 0, pastes: [] }
+export const emptyEditor: Editor = { text: '', cursor: 0, pastes: [], memory: emptyMemory }
 
 export function editorWith(text: string): Editor {
-  return { text, cursor: text.length, pastes: [] }
+  return { ...emptyEditor, text, cursor: text.length }
+}
+
+/** After the text was sent. What was deleted can still be inserted. */
+export function emptied({ memory: { deleted: kept } }: Editor): Editor {
+  return { ...emptyEditor, memory: { ...emptyMemory, deleted: kept } }
 }
 
 /** Undefined if the key does not edit. */
 export function edit(editor: Editor, press: Press): Editor | undefined {
-  if (press.key === 'text') return insert(editor, press.text ?? '')
-  if (press.key === 'paste') return paste(editor, press.text ?? '')
+  if (press.key === 'text') return typed(editor, insert(editor, press.text ?? ''))
+  if (press.key === 'paste') return replaced(editor, paste(editor, press.text ?? ''))
+  if (undoKeys.has(press.key)) return undone(editor)
+  const removal = removals[press.key]
+  if (removal) return deleted(editor, removal(editor))
   const change = changes[press.key]
-  return change?.(editor)
+  return change && replaced(editor, change(editor))
 }
 
 export function insert(editor: Editor, text: string): Editor {
@@ -43,7 +46,7 @@ function paste(editor: Editor, pasted: string): Editor {
 
 export function withImage(editor: Editor, name: string, image: Image): Editor {
   const attached = attachImage(name, image, editor.pastes)
-  return insert({ ...editor, pastes: attached.pastes }, attached.shown)
+  return replaced(editor, insert({ ...editor, pastes: attached.pastes }, attached.shown))
 }
 
 /** What is sent: every mark replaced by its text, and the images whose marks are still there. */
@@ -122,6 +125,25 @@ function vertical(by: -1 | 1): Change {
 
 const newLine: Change = (editor) => insert(editor, '\n')
 
+const insertDeleted: Change = (editor) => {
+  const { shown, pastes } = adoptPastes(editor.memory.deleted, editor.pastes)
+  return insert({ ...editor, pastes }, shown)
+}
+
+/** Ctrl+_, as terminals report it: most send the same for Ctrl+/, and some send the key without Shift. */
+const undoKeys: ReadonlySet<string> = new Set(['ctrl+_', 'ctrl+/', 'ctrl+-'])
+
+/** What these delete, Ctrl+Y inserts. */
+const removals: Readonly<Record<string, Change>> = {
+  'ctrl+w': removeTo(spaceLeft),
+  'alt+backspace': removeTo(wordLeft),
+  'ctrl+backspace': removeTo(wordLeft),
+  'alt+delete': removeTo(wordRight),
+  'alt+d': removeTo(wordRight),
+  'ctrl+u': removeTo(lineStart),
+  'ctrl+k': removeTo(lineEnd),
+}
+
 const changes: Readonly<Record<string, Change>> = {
   left: moveTo(left),
   'ctrl+b': moveTo(left),
@@ -142,13 +164,7 @@ const changes: Readonly<Record<string, Change>> = {
   backspace: removeTo(left),
   'ctrl+h': removeTo(left),
   delete: removeTo(right),
-  'ctrl+w': removeTo(spaceLeft),
-  'alt+backspace': removeTo(wordLeft),
-  'ctrl+backspace': removeTo(wordLeft),
-  'alt+delete': removeTo(wordRight),
-  'alt+d': removeTo(wordRight),
-  'ctrl+u': removeTo(lineStart),
-  'ctrl+k': removeTo(lineEnd),
+  'ctrl+y': insertDeleted,
   'shift+enter': newLine,
   'alt+enter': newLine,
   'ctrl+j': newLine,

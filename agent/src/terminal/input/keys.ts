@@ -49,6 +49,7 @@ function pieces(input: string): readonly Press[] {
     if (piece === '\t') return { key: 'tab' }
     if (code === 0x7f || code === 0x08) return { key: 'backspace' }
     if (code === 0x1b) return { key: 'escape' }
+    if (code === 0x1f) return { key: 'ctrl+_' }
     return code < 0x20 ? { key: `ctrl+${String.fromCharCode(code + 0x60)}` } : { key: 'text', text: piece }
   })
 }

@@ -17,7 +17,7 @@ export function foldPaste(
   const lines = text.replace(/\n$/, '').split('\n').length
   if (lines <= mostLines && text.length <= mostCharacters) return { shown: text, pastes }
   const size = lines > mostLines ? `${lines} lines` : `${text.length} characters`
-  const mark = `[Pasted #${pastes.length + 1}: ${size}]`
+  const mark = `[Pasted #${nextNumber(pastes)}: ${size}]`
   return { shown: mark, pastes: [...pastes, { mark, text }] }
 }
 
@@ -27,8 +27,30 @@ export function attachImage(
   image: Image,
   pastes: readonly Paste[],
 ): { readonly shown: string; readonly pastes: readonly Paste[] } {
-  const mark = `[Image #${pastes.length + 1}: ${oneLine(name)}]`
+  const mark = `[Image #${nextNumber(pastes)}: ${oneLine(name)}]`
   return { shown: mark, pastes: [...pastes, { mark, text: mark, image }] }
+}
+
+function nextNumber(pastes: readonly Paste[]): number {
+  return 1 + Math.max(0, ...pastes.map(({ mark }) => Number(/#(\d+)/.exec(mark)?.[1] ?? 0)))
+}
+
+/** A text from another prompt. Its marks get new numbers where those are taken. */
+export function adoptPastes(
+  { text, pastes: own }: { readonly text: string; readonly pastes: readonly Paste[] },
+  into: readonly Paste[],
+): { readonly shown: string; readonly pastes: readonly Paste[] } {
+  let shown = text
+  let pastes = into
+  for (const paste of own) {
+    if (pastes.includes(paste)) continue
+    const isTaken = pastes.some(({ mark }) => mark === paste.mark)
+    // Higher than all of them, so that no new mark is one that is still to be renamed.
+    const mark = isTaken ? paste.mark.replace(/#\d+/, `#${nextNumber([...own, ...pastes])}`) : paste.mark
+    shown = shown.replaceAll(paste.mark, () => mark)
+    pastes = [...pastes, { ...paste, mark, text: paste.text === paste.mark ? mark : paste.text }]
+  }
+  return { shown, pastes }
 }
 
 /** The mark that ends at the cursor. A mark is deleted and passed over as one character. */

@@ -2,6 +2,7 @@
 import { lastTop } from '../draw/overlays.ts'
 import { editorWith } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
+import { replaced } from '../input/memory.ts'
 import { matchingChoices } from './choices.ts'
 import { type Step, step } from './effects.ts'
 import type { Picker, TerminalState, Viewer } from './state.ts'
@@ -16,8 +17,10 @@ export function pressInPicker(state: TerminalState, picker: Picker, press: Press
     case 'enter': {
       const choice = choices[picker.selected]
       if (!choice) return step(state)
-      if (picker.fillsPrompt)
-        return step({ ...state, overlay: undefined, editor: editorWith(choice.command), completion: -1 })
+      if (picker.fillsPrompt) {
+        const editor = replaced(state.editor, editorWith(choice.command))
+        return step({ ...state, overlay: undefined, editor, completion: -1 })
+      }
       const [name = ''] = choice.command.split(' ', 1)
       return step(
         { ...state, overlay: undefined },

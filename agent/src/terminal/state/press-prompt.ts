@@ -2,8 +2,9 @@
 import type { Prompt } from '../../app.ts'
 import { isCommand } from '../input/command-line.ts'
 import { mentionIn, menuOf } from '../input/completion.ts'
-import { type Editor, edit, editorWith, emptyEditor, insert, lineOf, promptOf } from '../input/editor.ts'
+import { type Editor, edit, editorWith, emptied, insert, lineOf, promptOf } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
+import { replaced } from '../input/memory.ts'
 import { type Step, step } from './effects.ts'
 import type { TerminalState } from './state.ts'
 
@@ -14,8 +15,9 @@ export function pressInPrompt(state: TerminalState, press: Press): Step {
   if (row) {
     if (press.key === 'up') return step({ ...state, completion: (at + rows.length - 1) % rows.length })
     if (press.key === 'down') return step({ ...state, completion: (at + 1) % rows.length })
-    if (press.key === 'enter' && row.sent) return submit(typedInto(state, row.sent))
-    if (press.key === 'enter' || press.key === 'tab') return step(typedInto(state, row.completed))
+    if (press.key === 'enter' && row.sent) return submit(typedInto(state, replaced(state.editor, row.sent)))
+    if (press.key === 'enter' || press.key === 'tab')
+      return step(typedInto(state, replaced(state.editor, row.completed)))
   }
   if (press.key === 'enter') return enter(state)
   if (press.key === 'up' && canLeave(state, 'up')) return older(state)
@@ -38,7 +40,7 @@ function enter(state: TerminalState): Step {
   const before = editor.text.slice(0, editor.cursor)
   if (!before.endsWith('\\')) return submit(state)
   const without = { ...editor, text: before.slice(0, -1) + editor.text.slice(editor.cursor), cursor: editor.cursor - 1 }
-  return step(typedInto(state, insert(without, '\n')))
+  return step(typedInto(state, replaced(editor, insert(without, '\n'))))
 }
 
 function submit(state: TerminalState): Step {
@@ -46,7 +48,7 @@ function submit(state: TerminalState): Step {
   if (shown === '') return step(state)
   const cleared: TerminalState = {
     ...state,
-    editor: emptyEditor,
+    editor: emptied(state.editor),
     recalled: undefined,
     found: undefined,
     completion: 0,
@@ -79,18 +81,19 @@ function older(state: TerminalState): Step {
   if (text === undefined) return step(state)
   return step({
     ...state,
-    editor: editorWith(text),
+    editor: replaced(editor, editorWith(text)),
     completion: -1,
     recalled: { back, draft: recalled?.draft ?? editor },
   })
 }
 
 function newer(state: TerminalState): TerminalState {
-  const { history, recalled } = state
+  const { history, recalled, editor } = state
   if (!recalled) return state
   const back = recalled.back - 1
-  if (back === 0) return { ...state, editor: recalled.draft, recalled: undefined }
-  return { ...state, editor: editorWith(history[history.length - back] ?? ''), recalled: { ...recalled, back } }
+  if (back === 0) return { ...state, editor: replaced(editor, recalled.draft), recalled: undefined }
+  const newerText = editorWith(history[history.length - back] ?? '')
+  return { ...state, editor: replaced(editor, newerText), recalled: { ...recalled, back } }
 }
 
 /** Lists what was typed before, the newest first; what is typed now filters it. */

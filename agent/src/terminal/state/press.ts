@@ -4,6 +4,7 @@ import { counted } from '../../render/numbers.ts'
 import { menuOf } from '../input/completion.ts'
 import { emptyEditor } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
+import { replaced } from '../input/memory.ts'
 import { type Effect, type Step, step } from './effects.ts'
 import { pressInPermission, pressInQuestions } from './press-asks.ts'
 import { pressInPicker, pressInViewer, viewNewest } from './press-overlays.ts'
@@ -15,7 +16,10 @@ export const armedMs = 2_000
 
 export function press(before: TerminalState, key: Press, now: number): Step {
   const { armed } = before
-  const state: TerminalState = { ...before, hint: undefined, armed: armed?.key === key.key ? armed : undefined }
+  const state: TerminalState = {
+    ...{ ...before, hint: undefined, showsKeys: false },
+    armed: armed?.key === key.key ? armed : undefined,
+  }
   if (key.key === 'ctrl+c') return pressCtrlC(state, now)
   if (key.key === 'ctrl+l') return step(state, { type: 'redraw' })
   if (key.key === 'ctrl+z') return step(state, { type: 'suspend' })
@@ -28,7 +32,9 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   if (state.overlay?.type === 'picker') return pressInPicker(state, state.overlay, key)
   if (key.key === 'ctrl+o') return viewNewest(state)
   if (state.isPlaying) return pressWhilePlaying(state, key)
-  if (key.key === 'escape') return pressEscape(state, now)
+  if (key.key === 'escape') return before.showsKeys ? step(state) : pressEscape(state, now)
+  if (key.key === 'text' && key.text === '?' && state.editor.text === '' && !before.showsKeys)
+    return step({ ...state, showsKeys: true })
   if (key.key === 'shift+tab') return step(state, { type: 'set-mode', mode: nextMode(state) })
   if (key.key === 'ctrl+r') return searchHistory(state)
   if (key.key === 'ctrl+g') return step(state, { type: 'open-editor' })
@@ -63,7 +69,7 @@ function pressCtrlC(state: TerminalState, now: number): Step {
   }
   if (state.command !== undefined) return step(next, { type: 'abort-command' })
   if (agent?.isBusy || state.asks.length > 0) return step(next, { type: 'interrupt' })
-  return step(editor.text === '' ? next : { ...next, editor: emptyEditor, recalled: undefined })
+  return step(editor.text === '' ? next : { ...next, editor: replaced(editor, emptyEditor), recalled: undefined })
 }
 
 /** Quits. While something runs, only the second of two does. */
@@ -89,7 +95,7 @@ function pressEscape(state: TerminalState, now: number): Step {
   if (isEmpty && !state.hasSaid) return step(state)
   if (armed && now - armed.at < armedMs) {
     if (isEmpty) return step({ ...state, armed: undefined }, { type: 'command', line: '/rewind' })
-    return step({ ...state, editor: emptyEditor, armed: undefined })
+    return step({ ...state, editor: replaced(editor, emptyEditor), armed: undefined })
   }
   const hint = `Press Esc again to ${isEmpty ? 'go back to an earlier message' : 'clear the text'}.`
   return step({ ...state, armed: { key: 'escape', at: now }, hint })

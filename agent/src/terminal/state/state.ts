@@ -132,6 +132,8 @@ export type TerminalState = {
   /** Selected row of the completion menu; -1 when it was closed with Esc. */
   readonly completion: number
   readonly hint: string | undefined
+  /** The list of keys is open, until the next key. */
+  readonly showsKeys: boolean
   /** The key that was pressed first, and when, where a second press soon after does something. */
   readonly armed: { readonly key: 'ctrl+c' | 'ctrl+d' | 'escape'; readonly at: number } | undefined
   /** When text was last typed. */
@@ -169,6 +171,7 @@ export const firstState: TerminalState = {
   found: undefined,
   completion: 0,
   hint: undefined,
+  showsKeys: false,
   armed: undefined,
   typedAt: 0,
   hasSaid: false,

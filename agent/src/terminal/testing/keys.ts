@@ -14,7 +14,10 @@ export const keys = {
   ctrlE: '\u0005',
   ctrlO: '\u000f',
   ctrlR: '\u0012',
+  ctrlU: '\u0015',
   ctrlW: '\u0017',
+  ctrlY: '\u0019',
+  ctrlUnderscore: '\u001f',
   end: '\u001b[F',
   paste: (text: string) => `\u001b[200~${text}\u001b[201~`,
 } as const
