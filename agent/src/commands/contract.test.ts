@@ -62,6 +62,7 @@ const rows: Readonly<Record<string, Row>> = {
   recall: { line: '/recall parser', effect: 'nothing', says: /^text: /, bare: /^error: Say what/ },
   memory: { line: '/memory', effect: 'nothing', says: /^text: / },
   tasks: { line: '/tasks', effect: 'nothing', says: /^text: Nothing runs in the background/ },
+  todos: { line: '/todos', effect: 'nothing', says: /^text: There is no list of steps\./ },
   init: { line: '/init briefly', effect: 'prompt', says: /^submit$/, bare: /^submit$/ },
   'add-dir': {
     ...{ line: '/add-dir ..', effect: 'nothing', says: /^error: There are no tools/ },

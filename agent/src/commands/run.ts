@@ -11,6 +11,7 @@ import { rewind } from './rewind.ts'
 import { clear, fork, rename, resume } from './sessions.ts'
 import { model, permissions } from './setup.ts'
 import { tasks } from './tasks.ts'
+import { todos } from './todos.ts'
 import { addDir, exportConversation, init } from './work.ts'
 
 const help: SlashCommand = {
@@ -35,7 +36,7 @@ const quit: SlashCommand = { name: 'quit', aliases: ['exit'], help: 'leaves', ru
 /** In the order of help. */
 export const commands: readonly SlashCommand[] = [
   ...[compact, context, explain, cost, undo, rewind, snip, pin, unpin, recall, memory],
-  ...[tasks, init, addDir, exportConversation, model, permissions, resume, fork, rename, clear],
+  ...[tasks, todos, init, addDir, exportConversation, model, permissions, resume, fork, rename, clear],
   ...[status, config, mcp, skills, hooks, help, quit],
 ]
 

@@ -5,8 +5,9 @@ import { counted } from '../../render/numbers.ts'
 import { oneLine, safeText } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { wrapSpans, wrapText } from '../../render/spans.ts'
+import { type Todo, todoMarks } from '../../render/todos.ts'
 import { columnsOf, cut, cutStart } from '../../render/width.ts'
-import type { Call, FinishedCall, SetupScreen, Todo } from '../host/protocol.ts'
+import type { Call, FinishedCall, SetupScreen } from '../host/protocol.ts'
 import type { Item } from '../state/state.ts'
 import { changedLines, diffLines } from './diff.ts'
 import { markdownLines } from './markdown.ts'
@@ -155,10 +156,8 @@ function indented(lines: readonly string[], by = '    '): readonly string[] {
   return lines.map((line) => `${by}${line}`)
 }
 
-const boxes = { completed: '✔', in_progress: '▸', pending: '☐' } as const
-
-function todoLine({ text, status }: Todo, { paint, width }: Sheet): string {
-  const line = cut(`    ${boxes[status]} ${oneLine(text)}`, width)
+export function todoLine({ text, status }: Todo, { paint, width }: Sheet, indent = '    '): string {
+  const line = cut(`${indent}${todoMarks[status]} ${oneLine(text)}`, width)
   return status === 'in_progress' ? paint('bold', line) : status === 'completed' ? paint('dim', line) : line
 }
 

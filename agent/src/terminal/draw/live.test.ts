@@ -132,7 +132,10 @@ test('the list of keys fits every screen, and says when it is not all of them', 
       expect(lines.length).toBeLessThan(rows)
     }),
   )
-  const drawn = [drawLive({ ...ready, ...at(80), showsKeys: true }, 0), drawLive({ ...ready, ...at(36), showsKeys: true }, 0)]
+  const drawn = [
+    drawLive({ ...ready, ...at(80), showsKeys: true }, 0),
+    drawLive({ ...ready, ...at(36), showsKeys: true }, 0),
+  ]
   const texts = drawn.map(({ lines }) => lines.join('\n'))
   expect(texts.map((text) => ['Ctrl+Y', 'Ctrl+Z', 'A higher window'].map((word) => text.includes(word)))).toEqual([
     [true, true, false],
@@ -176,6 +179,57 @@ test('a running command shows its newest lines and how many came before, a sub-a
     '  Grep “x”',
   ])
   expect(['\u001b', '\u202e'].filter((each) => lines.join('').includes(each))).toEqual([])
+})
+
+describe('the list of steps', () => {
+  const busy = { ...ready, agent: { ...agent, isBusy: true }, busySince: 0 }
+  const steps = (statuses: string) =>
+    [...statuses].map((letter, nth) => ({
+      text: `step ${nth}`,
+      status:
+        letter === 'x' ? ('completed' as const) : letter === '>' ? ('in_progress' as const) : ('pending' as const),
+    }))
+  const drawn = (state: TerminalState) => {
+    const { lines } = drawLive(state, 0)
+    const start = lines.findIndex((line) => line.startsWith('Steps:'))
+    return start < 0
+      ? []
+      : lines.slice(
+          start,
+          lines.findIndex((line) => line.startsWith('─')),
+        )
+  }
+
+  test('is above the prompt while a turn runs and something is open', () => {
+    expect(drawn({ ...busy, todos: steps('x>--') })).toEqual([
+      'Steps: 1 of 4 done',
+      '  ▸ step 1',
+      '  ☐ step 2',
+      '  ☐ step 3',
+    ])
+    expect([drawn({ ...ready, todos: steps('x>') }), drawn({ ...busy, todos: steps('xx') }), drawn(busy)]).toEqual([
+      [],
+      [],
+      [],
+    ])
+  })
+
+  test('takes five lines at most, fewer in a low window, with what is in progress first', () => {
+    expect(drawn({ ...busy, todos: steps('x----') })).toHaveLength(5)
+    expect(drawn({ ...busy, todos: steps('x---->') })).toEqual([
+      'Steps: 1 of 6 done',
+      '  ▸ step 5',
+      '  ☐ step 1',
+      '  ☐ step 2',
+      '  and 2 more',
+    ])
+    expect(drawn({ ...busy, ...at(80, 12), todos: steps('x---->') })).toEqual([
+      'Steps: 1 of 6 done',
+      '  ▸ step 5',
+      '  and 4 more',
+    ])
+    expect(drawn({ ...busy, todos: [{ text: 'a\u001b[2Jb\n', status: 'pending' }] })[1]).toBe('  ☐ ab')
+  })
 })
 
 test('of many running calls five are shown, and the rest is counted', () => {

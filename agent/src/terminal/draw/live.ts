@@ -3,6 +3,7 @@ import { count, counted } from '../../render/numbers.ts'
 import { retryLine } from '../../render/retry.ts'
 import { oneLine } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
+import { todosDone } from '../../render/todos.ts'
 import { columnsOf, cut } from '../../render/width.ts'
 import { workLine } from '../../render/work.ts'
 import type { Call } from '../host/protocol.ts'
@@ -11,7 +12,7 @@ import { askBox } from './asks.ts'
 import type { Drawing } from './drawing.ts'
 import { editorBox } from './editor-box.ts'
 import { footerLines } from './footer.ts'
-import { nameOf, subjectOf } from './items.ts'
+import { nameOf, subjectOf, todoLine } from './items.ts'
 import { markdownLines } from './markdown.ts'
 import { pickerBox, viewerBox } from './overlays.ts'
 
@@ -22,6 +23,7 @@ export function drawLive(state: TerminalState, now: number): Drawing {
   const happening = [
     ...runningLines(state, sheet, now),
     ...statusLines(state, sheet, now),
+    ...todoLines(state, sheet),
     ...queuedLines(state, sheet),
   ]
   const own = state.statusLine === '' ? [] : [sheet.paint('dim', cut(oneLine(state.statusLine), sheet.width))]
@@ -125,6 +127,22 @@ export function statusOf(state: TerminalState, now: number): Status | undefined 
   const what = state.isThinking ? 'Thinking' : running.length > 0 ? 'Working' : 'Waiting for the model'
   const text = `${state.answer === '' ? what : 'Answering'}, ${secondsSince(busySince ?? now, now)}`
   return { text, keys: `Esc to interrupt${move}`, style: 'cyan' }
+}
+
+const maxTodoLines = 5
+
+/** While a turn runs: how many steps are done, and the open ones, those in progress first. */
+function todoLines({ todos, agent, size }: TerminalState, sheet: Sheet): readonly string[] {
+  const inProgress = todos.filter(({ status }) => status === 'in_progress')
+  const open = [...inProgress, ...todos.filter(({ status }) => status === 'pending')]
+  if (!agent?.isBusy || open.length === 0) return []
+  // In a low window, less of it.
+  const room = Math.min(maxTodoLines, Math.floor(size.rows / 4)) - 1
+  const shown = open.length > room ? open.slice(0, Math.max(0, room - 1)) : open
+  const left = open.length - shown.length
+  const more = left > 0 && room > 0 ? [sheet.paint('dim', `  and ${left} more`)] : []
+  const done = sheet.paint('dim', cut(`Steps: ${todosDone(todos)}`, sheet.width))
+  return [done, ...shown.map((todo) => todoLine(todo, sheet, '  ')), ...more]
 }
 
 function queuedLines({ agent, early }: TerminalState, { width, paint }: Sheet): readonly string[] {

@@ -1,10 +1,11 @@
 // Tool calls as the terminal shows them.
 import { createTwoFilesPatch } from 'diff'
-import { isObject, type JsonObject, stringAt, textOf } from 'everlong/internal'
+import { type JsonObject, stringAt, textOf } from 'everlong/internal'
 import type { LoopEvent } from '../../events.ts'
 import { outcomeOf, subjectOf, withoutRoot } from '../../render/calls.ts'
 import { workLine } from '../../render/work.ts'
-import type { Call, Todo, UiEvent } from './protocol.ts'
+import { readTodos } from '../../todos.ts'
+import type { Call, UiEvent } from './protocol.ts'
 
 const mostOutput = 40_000
 const mostInput = 20_000
@@ -14,7 +15,7 @@ export function callOf(
   { folder, parent }: { readonly folder: string; readonly parent?: string },
 ): Call {
   const diff = diffOf(input)
-  const todos = name === 'TodoWrite' ? todosIn(input) : undefined
+  const todos = name === 'TodoWrite' ? readTodos(input) : undefined
   const plan = name === 'ExitPlanMode' ? stringAt(input, 'plan')?.slice(0, mostInput) : undefined
   return {
     id,
@@ -26,20 +27,6 @@ export function callOf(
     ...(todos === undefined ? {} : { todos }),
     ...(plan === undefined ? {} : { plan }),
   }
-}
-
-/** Undefined if the tool will refuse them. */
-function todosIn(input: unknown): readonly Todo[] | undefined {
-  const list = isObject(input) && Array.isArray(input.todos) ? input.todos : []
-  const todos = list.flatMap((each: unknown) => {
-    const [text, status] = [stringAt(each, 'content'), stringAt(each, 'status')]
-    return text !== undefined && isStatus(status) ? [{ text: text.slice(0, 500), status }] : []
-  })
-  return todos.length === list.length && todos.length <= 100 ? todos : undefined
-}
-
-function isStatus(text: string | undefined): text is Todo['status'] {
-  return text === 'pending' || text === 'in_progress' || text === 'completed'
 }
 
 type Result = Pick<Extract<LoopEvent, { readonly type: 'tool-finished' }>, 'content' | 'isError'>

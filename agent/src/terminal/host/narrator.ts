@@ -6,6 +6,7 @@ import { forecastOf } from '../../forecast.ts'
 import { receiptLine } from '../../receipt.ts'
 import { fullnessOf } from '../../render/gauge.ts'
 import { failureLine } from '../../render/retry.ts'
+import type { Todo } from '../../render/todos.ts'
 import { callOf, finishedCall, type Work } from './calls.ts'
 import { pastOf } from './past.ts'
 import type { Call, GaugeReading, UiEvent } from './protocol.ts'
@@ -28,6 +29,7 @@ export type Narrator = {
   readonly rememberDiff: (request: PermissionRequest) => void
   /** Something may have changed that no event tells. */
   readonly refresh: () => void
+  readonly tellTodos: (todos: readonly Todo[]) => void
   readonly stop: () => void
 }
 
@@ -79,6 +81,7 @@ export function createNarrator(agent: Agent, { folder, send, statusLine: command
   const stopListening = agent.on((event) => tell(event))
   return {
     refresh,
+    tellTodos: (todos) => send({ type: 'todos', todos }),
     rememberDiff: ({ toolUseId, detail }) => {
       if (detail?.type === 'diff') diffs.set(toolUseId, detail.text)
     },

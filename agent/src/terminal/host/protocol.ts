@@ -12,6 +12,7 @@ import type {
 import type { StopReason } from '../../events.ts'
 import type { Receipt } from '../../receipt.ts'
 import type { Fullness } from '../../render/gauge.ts'
+import type { Todo } from '../../render/todos.ts'
 
 /** A tool call as it is shown. */
 export type Call = {
@@ -30,8 +31,6 @@ export type Call = {
   /** A plan that it shows to the person, in Markdown. */
   readonly plan?: string
 }
-
-export type Todo = { readonly text: string; readonly status: 'pending' | 'in_progress' | 'completed' }
 
 export type FinishedCall = Call & {
   /** One line: `12 lines`, `3 passed`, or the first line of an error. */
@@ -69,6 +68,8 @@ export type UiEvent =
   | { readonly type: 'stopped'; readonly why: StopReason }
   | { readonly type: 'state'; readonly state: AgentState }
   | { readonly type: 'gauge'; readonly gauge: GaugeReading }
+  /** The list of steps, when it changed otherwise than by a call. */
+  | { readonly type: 'todos'; readonly todos: readonly Todo[] }
   /** What the person's own command printed. */
   | { readonly type: 'status-line'; readonly text: string }
   /** Works in another session from now on. */

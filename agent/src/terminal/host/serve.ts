@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { textOf } from 'everlong/internal'
 import { sessionFolder } from 'everlong/internal/node'
 import type { Agent, Person } from '../../app.ts'
+import { commandNamed } from '../../commands/run.ts'
 import { reasonOf } from '../../reason-of.ts'
 import { originalOf } from '../../receipt.ts'
+import { todosOf } from '../../todos.ts'
 import { keepCompiled } from '../keep-compiled.ts'
 import { createFileFinder } from './find-files.ts'
 import { createNarrator, type Narrator, readGauge } from './narrator.ts'
@@ -85,7 +87,12 @@ function callsOf(
     takeQueued: () => agent.takeQueued(),
     setMode: (mode: Parameters<Agent['setMode']>[0]) => agent.setMode(mode),
     moveToBackground: () => agent.moveToBackground(),
-    command: (line: string, signal: AbortSignal) => agent.command(line, signal).finally(narrator.refresh),
+    command: async (line: string, signal: AbortSignal) => {
+      const result = await agent.command(line, signal).finally(narrator.refresh)
+      // It may have taken back a call that wrote the list of steps.
+      if (commandNamed(line)?.needsQuiet) narrator.tellTodos(await todosOf(agent.session()))
+      return result
+    },
     original: async (receipt: string) =>
       (await originalOf(agent.session(), receipt)).map(({ role, content }) => {
         const text = textOf(content)

@@ -69,6 +69,8 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       return switched(state, event, now)
     case 'gauge':
       return { ...state, gauge: event.gauge }
+    case 'todos':
+      return { ...state, todos: event.todos }
     case 'status-line':
       return { ...state, statusLine: event.text }
   }
@@ -81,7 +83,7 @@ function switched(
   now: number,
 ): TerminalState {
   let shown = withItem(
-    { ...flushed(state), details: [], overlay: undefined, hasSaid: false },
+    { ...flushed(state), details: [], todos: [], overlay: undefined, hasSaid: false },
     { type: 'notice', text: `Session ${title}` },
   )
   for (const event of past) shown = hear(shown, event, now)
@@ -123,7 +125,8 @@ function started(
 function finished(state: TerminalState, call: Extract<UiEvent, { type: 'call-finished' }>['call']): TerminalState {
   if (call.parent !== undefined) return withDetail(state, { type: 'call', call })
   const running = state.running.filter((each) => each.call.id !== call.id)
-  return withDetail(withItem({ ...flushed(state), running }, { type: 'call', call }), { type: 'call', call })
+  const todos = call.isError ? state.todos : (call.todos ?? state.todos)
+  return withDetail(withItem({ ...flushed(state), running, todos }, { type: 'call', call }), { type: 'call', call })
 }
 
 function stopped(state: TerminalState, why: Extract<UiEvent, { type: 'stopped' }>['why']): TerminalState {

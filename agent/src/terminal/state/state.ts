@@ -2,6 +2,7 @@
 import type { AgentState, Choice, PermissionRequest, Prompt, Question } from '../../app.ts'
 import type { Receipt } from '../../receipt.ts'
 import { createSheet, type Sheet } from '../../render/sheet.ts'
+import type { Todo } from '../../render/todos.ts'
 import type { Call, CommandInfo, FinishedCall, GaugeReading, OriginalMessage, SetupScreen } from '../host/protocol.ts'
 import { type Editor, emptyEditor } from '../input/editor.ts'
 
@@ -117,6 +118,8 @@ export type TerminalState = {
   readonly isThinking: boolean
   readonly retry: { readonly attempt: number; readonly why: string; readonly until: number } | undefined
   readonly running: readonly RunningCall[]
+  /** The agent's list of steps. */
+  readonly todos: readonly Todo[]
   readonly compaction: Compaction | undefined
   readonly busySince: number | undefined
   /** The slash command that is running. */
@@ -160,6 +163,7 @@ export const firstState: TerminalState = {
   isThinking: false,
   retry: undefined,
   running: [],
+  todos: [],
   compaction: undefined,
   busySince: undefined,
   command: undefined,
