@@ -160,6 +160,11 @@ test('a project that nobody trusts can require the sandbox, and not change it ot
   ])
 })
 
+test('a folder that nobody trusts may turn the bell off', () => {
+  const { settings, withheld } = loadSettings(placesWith({ user: { bell: true }, project: { bell: false } }))
+  expect([settings.bell, withheld]).toEqual([false, []])
+})
+
 test('a project that wants to ask about everything withholds nothing', () => {
   const withheld = (mode: string) => loadSettings(placesWith({ project: { permissions: { mode } } })).withheld
   expect(['ask', 'plan', 'allow'].map(withheld)).toEqual([[], [], ['permission mode allow']])
@@ -171,7 +176,7 @@ test.each<[string, Files, readonly string[]]>([
     'an unknown key, with those that are known',
     { project: { permission: {} } },
     [
-      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, checkpoints, statusLine, sandbox, env, hooks, mcpServers, engine',
+      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, checkpoints, statusLine, bell, sandbox, env, hooks, mcpServers, engine',
     ],
   ],
   [

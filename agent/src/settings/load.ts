@@ -22,6 +22,7 @@ export type Settings = {
   readonly retry?: { readonly minutes?: number }
   readonly checkpoints?: boolean
   readonly statusLine?: { readonly command: string }
+  readonly bell?: boolean
   readonly permissions: {
     readonly mode?: PermissionMode
     readonly allow: readonly string[]
@@ -109,7 +110,7 @@ export function readSettings(path: string): ReadSettings {
     settings: {
       ...(JSON.parse(JSON.stringify(rest)) as Pick<
         Settings,
-        'model' | 'thinking' | 'retry' | 'statusLine' | 'checkpoints' | 'sandbox'
+        'model' | 'thinking' | 'retry' | 'statusLine' | 'bell' | 'checkpoints' | 'sandbox'
       >),
       permissions: { ...noSettings.permissions, ...permissions } as Settings['permissions'],
       env,
@@ -211,8 +212,8 @@ function merged(first: Settings, second: Settings): Settings {
   }
 }
 
-/** What a folder that nobody trusts may still decide: to be stricter, how its context is managed, how long to retry. */
-function restricted({ permissions, engine, retry, sandbox }: Settings): Settings {
+/** What a folder that nobody trusts may still decide: to be stricter, how its context is managed, how long to retry, the bell. */
+function restricted({ permissions, engine, retry, sandbox, bell }: Settings): Settings {
   const { deny, mode } = permissions
   const isStricter = mode === 'plan'
   return {
@@ -220,6 +221,7 @@ function restricted({ permissions, engine, retry, sandbox }: Settings): Settings
     permissions: { ...noSettings.permissions, deny, ...(isStricter ? { mode } : {}) },
     engine,
     ...(retry ? { retry } : {}),
+    ...(bell === undefined ? {} : { bell }),
     ...(sandbox === 'required' ? { sandbox } : {}),
   }
 }

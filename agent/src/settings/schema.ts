@@ -47,6 +47,8 @@ export const settingsSchema = z.strictObject({
   checkpoints: z.boolean().optional(),
   /** A command whose first line of output is shown below the prompt. */
   statusLine: z.strictObject({ command: z.string().min(1) }).optional(),
+  /** Whether the bell rings when a question waits. */
+  bell: z.boolean().optional(),
   /** The sandbox of the operating system for commands. */
   sandbox: z.enum(sandboxModes).optional(),
   /** For the agent itself and the commands it runs. */

@@ -14,7 +14,7 @@ async function printedFor(states: readonly TerminalState[]): Promise<string> {
   const never = new Promise<never>(() => undefined)
   const agent = { answer: () => undefined }
   const controller = { agent, ready: never, ended: never } as unknown as Controller
-  const view = show({ store, controller, env: {}, stdin: new PassThrough() as never, stdout: stdout as never })
+  const view = show({ store, controller, env: {}, folder: '/work', stdin: new PassThrough() as never, stdout: stdout as never })
   for (const state of states) store.update(() => state, 'now')
   await view.end()
   stdout.end()

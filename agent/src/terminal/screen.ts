@@ -4,9 +4,10 @@ import { createElement as h } from 'react'
 import { App } from './app.ts'
 import { withWrite } from './capture.ts'
 import { eraseWrapped, type Frame } from './frame-eraser.ts'
+import { showTitle } from './title.ts'
 import type { View } from './view.ts'
 
-export const show: View = ({ store, controller, stdin, stdout, env }) => {
+export const show: View = ({ store, controller, stdin, stdout, env, folder }) => {
   let drawing: Frame | undefined
   let shown: Frame | undefined
   let isMuted = false
@@ -39,6 +40,7 @@ export const show: View = ({ store, controller, stdin, stdout, env }) => {
     incrementalRendering: true,
     kittyKeyboard: { mode: 'auto' },
   })
+  const restoreTitle = showTitle({ store, stdout, env, folder })
   return {
     redraw: () => {
       // First the frame, or terminals that scroll a cleared screen away would keep the old prompt in the scrollback.
@@ -52,6 +54,7 @@ export const show: View = ({ store, controller, stdin, stdout, env }) => {
       instance.clear()
       instance.unmount()
       await instance.waitUntilExit()
+      restoreTitle()
     },
   }
 }

@@ -4,7 +4,7 @@ import type { TerminalOptions } from './options.ts'
 import type { Store } from './store.ts'
 
 export type View = (
-  options: Pick<TerminalOptions, 'stdin' | 'stdout' | 'env'> & {
+  options: Pick<TerminalOptions, 'stdin' | 'stdout' | 'env' | 'folder'> & {
     readonly store: Store
     readonly controller: Controller
   },

@@ -97,6 +97,8 @@ export type Hello = {
   /** Shown first: what came before in a resumed session. */
   readonly past: readonly UiEvent[]
   readonly notices: readonly string[]
+  /** Whether the bell rings when a question waits. Default: true. */
+  readonly bell?: boolean
   /** Where output of libraries is logged. */
   readonly logFile?: string
 }

@@ -22,6 +22,7 @@ export type HostPort = {
 
 export type Started =
   | (Partial<Pick<Hello, 'past' | 'notices'>> & {
+      readonly bell?: boolean | undefined
       readonly type: 'agent'
       readonly agent: Agent
       readonly commands: readonly CommandInfo[]
@@ -50,7 +51,7 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
     port.close()
     return
   }
-  const { agent, commands, folder, past = [], notices = [], statusLine } = started
+  const { agent, commands, folder, past = [], notices = [], statusLine, bell } = started
   const narrator = createNarrator(agent, {
     folder,
     send: (event) => port.postMessage({ type: 'event', event }),
@@ -65,6 +66,7 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
     hello: {
       ...{ state: agent.state(), commands, past, notices },
       ...(gauge ? { gauge } : {}),
+      ...(bell === undefined ? {} : { bell }),
       ...(path === undefined ? {} : { logFile: join(sessionFolder(path), 'output.log') }),
     },
   })

@@ -9,10 +9,10 @@ import { type TerminalState, withDetail, withItem } from './state.ts'
 
 export function greet(
   state: TerminalState,
-  { state: agent, commands, gauge, past, notices }: Hello,
+  { state: agent, commands, gauge, past, notices, bell = true }: Hello,
   now: number,
 ): TerminalState {
-  let shown: TerminalState = { ...state, agent, commands, gauge, early: [] }
+  let shown: TerminalState = { ...state, agent, commands, gauge, early: [], ringsBell: bell }
   for (const event of past) shown = hear(shown, event, now)
   for (const text of notices) shown = withItem(shown, { type: 'notice', text })
   return shown

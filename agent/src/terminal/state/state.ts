@@ -143,6 +143,8 @@ export type TerminalState = {
   readonly typedAt: number
   /** The person has said something in this session. */
   readonly hasSaid: boolean
+  /** The bell rings when a question waits. */
+  readonly ringsBell: boolean
   /** The demo is typing. */
   readonly isPlaying: boolean
 }
@@ -179,6 +181,7 @@ export const firstState: TerminalState = {
   armed: undefined,
   typedAt: 0,
   hasSaid: false,
+  ringsBell: false,
   isPlaying: false,
 }
 

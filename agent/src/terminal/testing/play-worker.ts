@@ -105,6 +105,7 @@ async function startReal(
     folder,
     notices,
     statusLine,
+    bell: settings.bell,
     commands: commandInfos(agent),
     past: pastOf(agent, folder),
   }

@@ -17,6 +17,7 @@ serveInWorker<AgentWorkerData>(async (options, person) => {
     agent,
     notices,
     statusLine: settings.statusLine?.command,
+    bell: settings.bell,
     folder: options.folder,
     commands: commandInfos(agent),
     past: pastOf(agent, options.folder),
