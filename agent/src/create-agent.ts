@@ -11,6 +11,7 @@ import { createEnvironmentNews, type EnvironmentNews } from './context/environme
 import { createNestedMemory, type NestedMemory } from './context/nested-memory.ts'
 import type { LoopEvent } from './events.ts'
 import { personWithHooks, toolsWithHooks } from './hooks.ts'
+import { interruptedText } from './interrupted.ts'
 import { query } from './loop.ts'
 import { chooseModel } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
@@ -342,8 +343,6 @@ class RunningAgent implements Agent {
     }
   }
 }
-
-const interruptedText = 'The person interrupted the work here.'
 
 async function mayCompact(person: Person): Promise<boolean> {
   const request = { toolUseId: '', tool: 'Compact', title: 'Compact the conversation now' }

@@ -1,6 +1,7 @@
 // What was said before in a session that is continued: its newest messages, as the terminal shows them.
 import { blocksOf, isText, isToolResult, isToolUse, textOf, type ViewMessage } from 'everlong/internal'
 import type { Agent } from '../../app.ts'
+import { interruptedText } from '../../interrupted.ts'
 import { callOf, finishedCall } from './calls.ts'
 import type { UiEvent } from './protocol.ts'
 
@@ -29,18 +30,31 @@ export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
   ])
 }
 
-/** What the client put in front of a person's words is not shown. */
-function saidBy(content: ViewMessage['content']): string {
-  const text = textOf(blocksOf(content).filter(isText))
-  return text.replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '').trim()
+function saidIn({ role, origin, content }: ViewMessage): readonly UiEvent[] {
+  const blocks = blocksOf(content).filter(isText)
+  if (role === 'assistant') return answerIn(withoutReminders(textOf(blocks)))
+  if (origin === 'summary') return [{ type: 'notice', text: 'What came before is summarized.' }]
+  const events = spokenIn(blocks.map(({ text }) => text))
+  return origin === 'human' ? events : events.filter(({ type }) => type === 'notice')
 }
 
-function saidIn({ role, origin, content }: ViewMessage): readonly UiEvent[] {
-  const whole = saidBy(content)
+function answerIn(whole: string): readonly UiEvent[] {
   const text = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole
-  if (text === '') return []
-  if (role === 'assistant') return [{ type: 'answer', text }]
-  // Whole: the terminal folds long ones, and counts their lines.
-  if (origin === 'human') return [{ type: 'prompt', prompt: { text: whole }, isQueued: false }]
-  return origin === 'summary' ? [{ type: 'notice', text: 'What came before is summarized.' }] : []
+  return text === '' ? [] : [{ type: 'answer', text }]
+}
+
+/** Messages without an answer between them are one message of the conversation: the mark of an interrupt divides them. */
+function spokenIn(texts: readonly string[]): readonly UiEvent[] {
+  const at = texts.indexOf(interruptedText)
+  const text = withoutReminders(texts.slice(0, at < 0 ? texts.length : at).join('\n'))
+  return [
+    // Whole: the terminal folds long ones, and counts their lines.
+    ...(text === '' ? [] : [{ type: 'prompt', prompt: { text }, isQueued: false } as const]),
+    ...(at < 0 ? [] : [{ type: 'notice', text: 'Interrupted.' } as const, ...spokenIn(texts.slice(at + 1))]),
+  ]
+}
+
+/** What the client put in front of a person's words is not shown. */
+function withoutReminders(text: string): string {
+  return text.replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '').trim()
 }
