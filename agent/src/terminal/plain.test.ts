@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Controller } from './controller.ts'
 import { show } from './plain.ts'
 import { asked } from './state/hear.ts'
-import { firstState, type TerminalState } from './state/state.ts'
+import { firstState, type TerminalState, withItem } from './state/state.ts'
 import { createStore } from './store.ts'
 
 /** What the plain view prints as these states follow each other. */
@@ -14,7 +14,14 @@ async function printedFor(states: readonly TerminalState[]): Promise<string> {
   const never = new Promise<never>(() => undefined)
   const agent = { answer: () => undefined }
   const controller = { agent, ready: never, ended: never } as unknown as Controller
-  const view = show({ store, controller, env: {}, folder: '/work', stdin: new PassThrough() as never, stdout: stdout as never })
+  const view = show({
+    store,
+    controller,
+    env: {},
+    folder: '/work',
+    stdin: new PassThrough() as never,
+    stdout: stdout as never,
+  })
   for (const state of states) store.update(() => state, 'now')
   await view.end()
   stdout.end()
@@ -39,6 +46,26 @@ test('a list to choose from is printed each time it is opened', async () => {
 
 test('of two questions in the same words, the second is printed after the first was answered', async () => {
   expect(questionsIn(await printedFor([asking(1, 2), asking(2)]))).toBe(2)
+})
+
+test('what is folded names the command that shows it, because there is no such key', async () => {
+  const call = { id: 't1', name: '!', subject: 'ls', input: '', outcome: '30 lines', isError: false }
+  const output = Array.from({ length: 30 }, (_, nth) => `row ${nth}`).join('\n')
+  const failed = { ...call, name: 'Bash', output, isError: true }
+  const contents = [
+    { type: 'welcome', folder: '/work' },
+    { type: 'receipt', line: 'Compacted 9 → 5 tokens' },
+    { type: 'call', call: { ...call, output } },
+    { type: 'call', call: failed },
+  ] as const
+  const printed = await printedFor([contents.reduce<TerminalState>(withItem, firstState)])
+  expect(printed.match(/^.*\/details.*$/gm)).toEqual([
+    '/help shows the commands, /details expands, Ctrl+C twice quits.',
+    '  /details shows all of it. /undo takes it back.',
+    '    … 10 more lines, /details shows them',
+    '    … 24 lines before, /details shows them',
+  ])
+  expect(printed).not.toContain('Ctrl+O')
 })
 
 test('each retry is printed once', async () => {

@@ -4,11 +4,11 @@
 import { createInterface } from 'node:readline'
 import { count } from '../render/numbers.ts'
 import { retryLine } from '../render/retry.ts'
-import { createSheet, type Sheet } from '../render/sheet.ts'
+import { createSheet } from '../render/sheet.ts'
 import type { Controller } from './controller.ts'
 import { createDetailLines, detailTitle } from './draw/details.ts'
 import { gaugeWordings } from './draw/footer.ts'
-import { itemLines } from './draw/items.ts'
+import { type ItemSheet, itemLines } from './draw/items.ts'
 import { isCommand } from './input/command-line.ts'
 import { keysFor, plainQuestion } from './plain-asks.ts'
 import type { Effect } from './state/effects.ts'
@@ -19,7 +19,7 @@ import type { View } from './view.ts'
 const samePressMs = 2_000
 
 export const show: View = ({ store, controller, stdin, stdout }) => {
-  const sheet = createSheet({ width: stdout.columns ?? 80, isColored: false })
+  const sheet = { ...createSheet({ width: stdout.columns ?? 80, isColored: false }), expand: '/details' }
   const print = (lines: readonly string[]) => {
     for (const line of lines) stdout.write(`${line}\n`)
   }
@@ -74,7 +74,7 @@ function decline(store: Store, { agent }: Controller): void {
 }
 
 /** Prints what is new: finished items, each phase of a compaction and each retry once, questions, and the gauge when a turn ends. */
-function createTeller(sheet: Sheet, print: (lines: readonly string[]) => void): (store: Store) => void {
+function createTeller(sheet: ItemSheet, print: (lines: readonly string[]) => void): (store: Store) => void {
   let printed = 0
   let phase: string | undefined
   let retry: TerminalState['retry']

@@ -13,12 +13,15 @@ import { changedLines, diffLines } from './diff.ts'
 import { markdownLines } from './markdown.ts'
 import { detailLines } from './request-detail.ts'
 
-export function itemLines(item: Item, sheet: Sheet): readonly string[] {
+/** What shows folded things in full: a key, or a command where there are no keys. */
+export type ItemSheet = Sheet & { readonly expand?: string }
+
+export function itemLines(item: Item, sheet: ItemSheet): readonly string[] {
   const lines = contentLines(item, sheet)
   return item.hasGap ? ['', ...lines] : lines
 }
 
-function contentLines(item: Item, sheet: Sheet): readonly string[] {
+function contentLines(item: Item, sheet: ItemSheet): readonly string[] {
   const { width, paint } = sheet
   switch (item.type) {
     case 'welcome':
@@ -35,7 +38,7 @@ function contentLines(item: Item, sheet: Sheet): readonly string[] {
           first: `${paint('magenta', '●')} `,
           rest: '  ',
         }),
-        ...wrapSpans([{ text: 'Ctrl+O shows all of it. /undo takes it back.', style: 'dim' }], sheet, {
+        ...wrapSpans([{ text: `${expandOf(sheet)} shows all of it. /undo takes it back.`, style: 'dim' }], sheet, {
           first: '  ',
           rest: '  ',
         }),
@@ -67,6 +70,10 @@ function contentLines(item: Item, sheet: Sheet): readonly string[] {
   }
 }
 
+function expandOf({ expand = 'Ctrl+O' }: { readonly expand?: string | undefined }): string {
+  return expand
+}
+
 /** A line that is too long continues under its last column, if there is room for one. */
 function outputLines(text: string, width: number): readonly string[] {
   return safeText(text)
@@ -78,10 +85,10 @@ function outputLines(text: string, width: number): readonly string[] {
     })
 }
 
-function welcomeLines(folder: string, { width, paint }: Sheet): readonly string[] {
+function welcomeLines(folder: string, { width, paint, expand }: ItemSheet): readonly string[] {
   return [
     `${paint('bold', 'Everlong')} ${paint('dim', cutStart(oneLine(folder), Math.max(8, width - 9)))}`,
-    paint('dim', cut('/help shows the commands, Ctrl+O expands, Ctrl+C twice quits.', width)),
+    paint('dim', cut(`/help shows the commands, ${expandOf({ expand })} expands, Ctrl+C twice quits.`, width)),
   ]
 }
 
@@ -117,7 +124,7 @@ function foldedPrompt(text: string): string {
 }
 
 /** One line; an edit with what it changed. */
-function callLines(call: FinishedCall, sheet: Sheet): readonly string[] {
+function callLines(call: FinishedCall, sheet: ItemSheet): readonly string[] {
   const { paint, width } = sheet
   const dot = call.isError ? paint('red', '✗') : paint('green', '●')
   const line = `${dot} ${callTitle(call, width - 2)}`
@@ -132,13 +139,13 @@ function callLines(call: FinishedCall, sheet: Sheet): readonly string[] {
 }
 
 /** How a failed or interrupted command ended: the reason is mostly in its last lines. The first is the outcome. */
-function failedLines({ output }: FinishedCall, { paint, width }: Sheet): readonly string[] {
+function failedLines({ output }: FinishedCall, { paint, width, expand }: ItemSheet): readonly string[] {
   const lines = safeText(output)
     .split('\n')
     .slice(1)
     .filter((line) => line.trim() !== '')
   const left = lines.length - mostFailedLines
-  const before = left > 0 ? [`… ${counted(left, 'line')} before, Ctrl+O shows them`] : []
+  const before = left > 0 ? [`… ${counted(left, 'line')} before, ${expandOf({ expand })} shows them`] : []
   return indented([...before, ...lines.slice(-mostFailedLines)].map((line) => paint('dim', cut(line, width))))
 }
 
@@ -146,9 +153,10 @@ const mostFailedLines = 5
 const mostDiffLines = 12
 const mostShellLines = 20
 
-function folded(lines: readonly string[], most: number, { paint, width }: Sheet): readonly string[] {
+function folded(lines: readonly string[], most: number, { paint, width, expand }: ItemSheet): readonly string[] {
   const left = lines.length - most
-  const more = left > 0 ? [paint('dim', cut(`    … ${counted(left, 'more line')}, Ctrl+O shows them`, width))] : []
+  const shows = `${expandOf({ expand })} shows them`
+  const more = left > 0 ? [paint('dim', cut(`    … ${counted(left, 'more line')}, ${shows}`, width))] : []
   return [...indented(lines.slice(0, most)), ...more]
 }
 

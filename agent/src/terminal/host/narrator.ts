@@ -39,6 +39,7 @@ export function createNarrator(agent: Agent, { folder, send, statusLine: command
   const works = new Map<string, Work>()
   let timer: NodeJS.Timeout | undefined
   const sendGauge = () => {
+    clearTimeout(timer)
     timer = undefined
     const gauge = readGauge(agent)
     if (gauge) send({ type: 'gauge', gauge })
@@ -49,7 +50,7 @@ export function createNarrator(agent: Agent, { folder, send, statusLine: command
   }
   const statusLine = command === undefined ? undefined : createStatusLine(agent, { command, folder, send })
   statusLine?.refresh()
-  let session = agent.state().sessionId
+  let { sessionId: session, isBusy: wasBusy } = agent.state()
   const tell = (event: AgentEvent, parent?: string): void => {
     if (event.type === 'state' && event.state.sessionId !== session) {
       session = event.state.sessionId
@@ -57,6 +58,11 @@ export function createNarrator(agent: Agent, { folder, send, statusLine: command
     }
     if (event.type === 'tool-started')
       calls.set(event.toolUseId, callOf(event, { folder, ...(parent === undefined ? {} : { parent }) }))
+    if (event.type === 'state') {
+      // Plain lines end with the size of the context: it must not be the one before a compaction.
+      if (wasBusy && !event.state.isBusy) sendGauge()
+      wasBusy = event.state.isBusy
+    }
     for (const told of uiEvents(event, { calls, diffs, works, folder })) send(told)
     if (event.type === 'tool-finished') {
       calls.delete(event.toolUseId)

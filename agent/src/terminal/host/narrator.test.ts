@@ -1,0 +1,23 @@
+import { text } from '@everlong/simulator'
+import { expect, test } from 'vitest'
+import { agentStages } from '../../testing/agent-stage.ts'
+import { createNarrator } from './narrator.ts'
+import type { UiEvent } from './protocol.ts'
+
+const stage = agentStages()
+
+test('at the end of a turn the size of the context is told first, so that nobody shows an old one', async () => {
+  const { agent, folder } = await stage({ script: () => text('Here you are.') })
+  const events: UiEvent[] = []
+  const narrator = createNarrator(agent, { folder, send: (event) => events.push(event) })
+  for (const words of ['Hi.', 'And now?']) {
+    events.length = 0
+    await agent.submit({ text: words })
+    const { tokens } = agent.session().explain().size
+    const busy = events.findIndex((event) => event.type === 'state' && event.state.isBusy)
+    const idle = events.findIndex((event, at) => at > busy && event.type === 'state' && !event.state.isBusy)
+    expect(busy).toBeGreaterThan(-1)
+    expect(events.slice(0, idle).findLast(({ type }) => type === 'gauge')).toMatchObject({ gauge: { tokens } })
+  }
+  narrator.stop()
+})
