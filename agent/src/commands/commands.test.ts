@@ -362,7 +362,10 @@ describe('setup', () => {
     const words = `anthropic:${knownModels()[1]?.id}`
     const again = await model.run('', { model: () => ({ words }) } as CommandContext)
     const labels = again.type === 'choose' ? again.choices.map(({ label }) => label) : []
-    expect([labels.length, new Set(labels).size, labels[0], labels.at(-1)]).toEqual([9, 9, words, 'demo'])
+    const newestFirst = knownModels().map(({ id }) => `anthropic:${id}`)
+    expect(labels).toEqual([words, ...newestFirst.filter((name) => name !== words), 'demo'])
+    expect(labels[1]).toBe('anthropic:claude-fable-5-2')
+    expect(labels.indexOf('anthropic:claude-opus-5-5')).toBeLessThan(labels.indexOf('anthropic:claude-3-7-sonnet'))
     expect(await run(agent, '/model gpt')).toMatch(/^error: gpt names no model/)
     expect(await run(agent, '/model anthropic:claude-opus-5')).toMatch(
       /^error: There is no key for anthropic:claude-opus-5/,

@@ -6,8 +6,6 @@ import { sandboxLine } from '../sandbox/modes.ts'
 import { permissionModes } from '../settings/schema.ts'
 import { error, type SlashCommand, text } from './command.ts'
 
-const offered = 8
-
 export const model: SlashCommand = {
   name: 'model',
   arguments: '[MODEL]',
@@ -16,9 +14,7 @@ export const model: SlashCommand = {
   run: async (words, { model: current, changeModel }) => {
     if (words === '') {
       const { words: now } = current()
-      const names = knownModels()
-        .slice(0, offered)
-        .map(({ id }) => `anthropic:${id}`)
+      const names = knownModels().map(({ id }) => `anthropic:${id}`)
       const choices = [...new Set([now, ...names, 'demo'])].map((name) => ({
         label: name,
         ...(name === now ? { detail: 'in use' } : {}),

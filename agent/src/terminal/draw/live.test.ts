@@ -150,6 +150,20 @@ test('of an answer that is longer than the screen, the newest lines are shown', 
   expect(shown).not.toContain('Line 0 of it.')
 })
 
+test('a list to choose from says how many are below, until the last is on the screen', () => {
+  const choices = Array.from({ length: 20 }, (_, nth) => ({ label: `model ${nth}`, command: `/model ${nth}` }))
+  const lastLine = (selected: number, filter = '') => {
+    const overlay = { type: 'picker', title: 'Which model?', choices, filter, selected } as const
+    return drawLive({ ...ready, ...at(80, 24), overlay }, 0).lines.find((line) => line.includes('Enter chooses'))
+  }
+  expect([lastLine(0), lastLine(10), lastLine(19), lastLine(0, 'model 7')]).toEqual([
+    '… and 12 more. Enter chooses, Esc closes, typing filters.',
+    '… and 6 more. Enter chooses, Esc closes, typing filters.',
+    'Enter chooses, Esc closes, typing filters.',
+    'Enter chooses, Esc closes, typing filters.',
+  ])
+})
+
 test('a viewer that was scrolled past its end, because the screen grew, shows the end', () => {
   const output = Array.from({ length: 30 }, (_, nth) => `row ${nth}`).join('\n')
   const call = { id: 't', name: 'Bash', subject: 'ls', outcome: '30 lines', input: 'ls', output, isError: false }

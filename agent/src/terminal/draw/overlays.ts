@@ -17,6 +17,8 @@ export function pickerBox(picker: Picker, { size }: Pick<TerminalState, 'size'>,
     const about = detail === undefined ? [] : [paint('dim', cut(`    ${oneLine(detail)}`, width))]
     return [isSelected ? paint(['cyan', 'bold'], line) : line, ...about]
   })
+  const left = choices.length - top - room
+  const more = left > 0 ? `… and ${left} more. ` : ''
   const place = choices.length > room ? ` · ${picker.selected + 1} of ${choices.length}` : ''
   const title = cut(`${oneLine(picker.title)}${place}`, width)
   const filter = `Filter: ${cut(oneLine(picker.filter), width - 9)}`
@@ -26,7 +28,7 @@ export function pickerBox(picker: Picker, { size }: Pick<TerminalState, 'size'>,
       paint('bold', title),
       filter,
       ...(choices.length === 0 ? ['  Nothing matches.'] : rows),
-      paint('dim', cut('Enter chooses, Esc closes, typing filters.', width)),
+      paint('dim', cut(`${more}Enter chooses, Esc closes, typing filters.`, width)),
     ],
     cursor: { x: columnsOf(filter) + (picker.filter.endsWith(' ') ? 1 : 0), y: 2 },
   }

@@ -62,6 +62,7 @@ const before45 = {
   compaction: 'none',
 } as const
 
+/** The newest first. */
 const rows: readonly ModelFacts[] = [
   claude('claude-fable-5-2', [10, 50], { ...bound, cacheMinimum: 512 }),
   claude('claude-fable-5-1', [10, 50], { ...bound, cacheMinimum: 512 }),
@@ -125,8 +126,9 @@ export function mediaLimit(facts: Pick<ModelFacts, 'window'> | undefined): numbe
   return facts !== undefined && facts.window >= 1_000_000 ? 600 : 100
 }
 
+/** The newest first. */
 export function knownModels(): readonly ModelFacts[] {
-  return longestFirst
+  return rows
 }
 
 export function priceOf(facts: ModelFacts, promptTokens: number): Price | undefined {
