@@ -15,6 +15,7 @@ import { interruptedText } from './interrupted.ts'
 import { query } from './loop.ts'
 import { chooseModel } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
+import { continuedModel, continuedNotices } from './models/continued.ts'
 import { byName } from './own/markdown-file.ts'
 import { commandOfSkill, type OwnCommand } from './own/own-commands.ts'
 import { receiptsIn } from './receipt.ts'
@@ -35,6 +36,8 @@ export type AgentOptions = {
   readonly home: string
   readonly settings: Settings
   readonly model: ChosenModel
+  /** The command line names the model: /resume does not change it. */
+  readonly isModelFixed?: boolean
   /** For the model called `demo`. */
   readonly demo?: DemoModel
   readonly person: Person
@@ -113,7 +116,7 @@ class RunningAgent implements Agent {
       setMode: this.setMode,
       onTasks: this.showTasks,
       tell: this.tell,
-      notify: (text) => this.emit({ type: 'notice', text }),
+      notify: this.notify,
     })
     const tools = toolsWithHooks(toolSet.tools).map((tool) => this.afterSaving(tool))
     const host = createSessionHost(
@@ -124,6 +127,7 @@ class RunningAgent implements Agent {
         ...(toolSet.redact ? { redact: toolSet.redact } : {}),
         mayCompact: () => mayCompact(person),
         onRetry: this.emit,
+        notify: this.notify,
         onOpened: (opened) => {
           this.forget()
           this.checkpoints = this.checkpointsOf(opened)
@@ -230,7 +234,7 @@ class RunningAgent implements Agent {
 
   private checkpointsOf({ path }: Session): Checkpoints | undefined {
     const { folder, keepsFiles = false } = this.options
-    const notify = (text: string) => this.emit({ type: 'notice', text })
+    const { notify } = this
     return keepsFiles && path !== undefined ? createCheckpoints({ folder, path, notify }) : undefined
   }
 
@@ -253,6 +257,8 @@ class RunningAgent implements Agent {
   private readonly emit = (event: AgentEvent): void => {
     for (const listener of this.listeners) listener(event)
   }
+
+  private readonly notify = (text: string): void => this.emit({ type: 'notice', text })
 
   private readonly changed = (): void => this.emit({ type: 'state', state: this.state() })
 
@@ -288,7 +294,7 @@ class RunningAgent implements Agent {
   private readonly messagesFor = async (prompt: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> => {
     this.saving = this.checkpoints?.take()
     const outcome = await this.session().runHooks({ event: 'UserPromptSubmit', prompt: prompt.text }, { signal })
-    for (const text of outcome.messages) this.emit({ type: 'notice', text })
+    for (const text of outcome.messages) this.notify(text)
     if (outcome.veto !== undefined) {
       this.emit({ type: 'notice', text: `A hook refused the prompt: ${outcome.veto}` })
       return []
@@ -299,9 +305,10 @@ class RunningAgent implements Agent {
   }
 
   private async *turn({ signal, incoming }: Turn): AsyncGenerator<LoopEvent> {
-    const { tools } = this.open()
+    const { tools, host } = this.open()
     const { maxTurns } = this.options
     const session = this.session()
+    host.rememberModel()
     const options = { session, tools, signal, ...(maxTurns === undefined ? {} : { maxTurns }) }
     const withInstructions = async () => [...this.nested.next(session.messages()), ...(await incoming())]
     for await (const event of query({ ...options, incoming: withInstructions })) {
@@ -311,9 +318,10 @@ class RunningAgent implements Agent {
   }
 
   private commandContext(signal: AbortSignal): CommandContext {
-    const { settings, folder, home, demo } = this.options
-    const { env, sessions, changed, session } = this
+    const { settings, folder, home, demo, isModelFixed = false } = this.options
+    const { env, sessions, changed, session, notify } = this
     const { tools, host, toolSet } = this.open()
+    const world = { env, folder, demo, retryMinutes: settings.retry?.minutes }
     return {
       ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
       toolSet,
@@ -327,11 +335,15 @@ class RunningAgent implements Agent {
       sandbox: () => toolSet.sandbox?.() ?? { type: 'off' },
       rules: () => toolSet.rules?.() ?? settings.permissions,
       open: async (choice) => {
-        await host.open(choice)
+        const before = host.model().words
+        const isContinued = choice.type === 'open' && !isModelFixed
+        const last = isContinued ? await continuedModel(choice.path, world, before) : noModel
+        await host.open(choice, last.type === 'model' ? last : undefined)
+        for (const text of continuedNotices(last, before, before)) notify(text)
         changed()
       },
       changeModel: async (words) => {
-        const chosen = await chooseModel(words, { env, folder, demo, retryMinutes: settings.retry?.minutes })
+        const chosen = await chooseModel(words, world)
         if (chosen.type !== 'model') return chosen
         const switched = await host.changeModel(chosen, signal)
         changed()
@@ -343,6 +355,8 @@ class RunningAgent implements Agent {
     }
   }
 }
+
+const noModel = { type: 'none' } as const
 
 async function mayCompact(person: Person): Promise<boolean> {
   const request = { toolUseId: '', tool: 'Compact', title: 'Compact the conversation now' }

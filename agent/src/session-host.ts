@@ -9,8 +9,9 @@ import { memoryFiles } from './context/memory-files.ts'
 import { systemPrompt } from './context/system-prompt.ts'
 import type { ChosenModel } from './models/chosen.ts'
 import { type RetryEvent, reportingRetries } from './models/patient.ts'
+import { reasonOf } from './reason-of.ts'
 import { dateTime } from './render/numbers.ts'
-import { forkSession, newSessionPath } from './sessions/sessions.ts'
+import { forkSession, newSessionPath, rememberModel } from './sessions/sessions.ts'
 import { spendingOf } from './sessions/spending.ts'
 import type { Settings } from './settings/load.ts'
 
@@ -38,6 +39,7 @@ export type SessionSetup = {
   readonly mayCompact: () => Promise<boolean>
   readonly onOpened: (session: Session) => void
   readonly onRetry: (event: RetryEvent) => void
+  readonly notify: (text: string) => void
 }
 
 export type SessionHost = ReturnType<typeof createSessionHost>
@@ -58,24 +60,45 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
   const closeModel = async (other: ChosenModel) => {
     if (other !== model) await other.close?.()
   }
+  /** So that the session continues with the same model. */
+  const remember = (): void => {
+    const { path } = session()
+    if (path === undefined) return
+    try {
+      rememberModel(path, model.words)
+    } catch (error) {
+      setup.notify(`The model of this session was not recorded: ${reasonOf(error)}`)
+    }
+  }
   return {
     session,
     model: () => model,
     spending: () => spendingOf(session(), openedBytes),
-    /** The session before is closed once the new one is open. */
-    open: async (choice: SessionChoice): Promise<void> => {
-      const before = current
-      const opened = await openSession(setup, model, choice)
-      current = opened.session
-      openedBytes = opened.bytes
+    rememberModel: remember,
+    /** The session before is closed once the new one is open. `other` replaces the model; it is closed if that fails. */
+    open: async (choice: SessionChoice, other?: ChosenModel): Promise<void> => {
+      const [before, modelBefore] = [current, model]
+      const next = other ? reporting(other) : model
+      try {
+        const opened = await openSession(setup, next, choice)
+        current = opened.session
+        openedBytes = opened.bytes
+        model = next
+      } catch (error) {
+        await closeModel(next)
+        throw error
+      }
       setup.onOpened(current)
       await before?.close()
+      await closeModel(modelBefore)
     },
     changeModel: async (next: ChosenModel, signal: AbortSignal) => {
       const before = model
       const chosen = reporting(next)
       const switched = await session().useModel({ client: chosen.client, name: chosen.name }, { signal })
       model = chosen
+      // Nobody continues a session in which nothing was said.
+      if (session().messages().length > 0) remember()
       await closeModel(before)
       return switched
     },

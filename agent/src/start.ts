@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path'
 import type { Environment } from 'everlong'
 import type { Agent, PermissionMode, Person } from './app.ts'
 import { type AgentOptions, createAgent } from './create-agent.ts'
-import { chooseModel, type ModelSetup } from './models/choose.ts'
+import { chooseModel, configuredModel, type ModelChoice, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
+import { continuedModel, continuedNotices } from './models/continued.ts'
 import { findOwnCommands } from './own/own-commands.ts'
 import { misspelledServers, parseRules } from './permissions/rule.ts'
 import { reasonOf } from './reason-of.ts'
@@ -73,14 +74,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   const session = sessionFor(options.session, sessionsFolder(home, folder))
   if (typeof session === 'string') return refused(session)
   const { demo } = options
-  const model =
-    options.chosen ??
-    (await chooseModel(options.model ?? settings.model, {
-      env,
-      folder,
-      demo,
-      retryMinutes: settings.retry?.minutes,
-    }))
+  const { model, notices: ofModel } = await modelFor(options, { settings, env, folder, session })
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options
@@ -92,6 +86,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     ...(mode === undefined ? {} : { mode }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(demo ? { demo } : {}),
+    isModelFixed: options.model !== undefined || options.chosen !== undefined,
     ownCommands: () => commands().found,
     keepsFiles: settings.checkpoints ?? true,
     createTools: async (given) => {
@@ -118,7 +113,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
       type: 'started',
       agent,
       settings,
-      notices: [...withheld, ...misspelled, ...servers, ...problems, ...wrong],
+      notices: [...ofModel, ...withheld, ...misspelled, ...servers, ...problems, ...wrong],
     }
   } catch (error) {
     await model.close?.()
@@ -154,6 +149,27 @@ async function settingsFor(places: Places, { person, isTrusting = false }: Start
   }
   trustFolder(places)
   return loadSettings(places)
+}
+
+type ModelPlaces = {
+  readonly settings: Settings
+  readonly env: Environment
+  readonly folder: string
+  readonly session: SessionChoice
+}
+
+/** Of the command line, else of the session that continues, else of the settings. */
+async function modelFor(
+  { chosen, model: named, demo }: StartOptions,
+  { settings, env, folder, session }: ModelPlaces,
+): Promise<{ readonly model: ModelChoice; readonly notices: readonly string[] }> {
+  if (chosen) return { model: chosen, notices: [] }
+  const world = { env, folder, demo, retryMinutes: settings.retry?.minutes }
+  const isContinued = named === undefined && session.type !== 'new'
+  const last = isContinued ? await continuedModel(session.path, world) : ({ type: 'none' } as const)
+  const model = last.type === 'model' ? last : await chooseModel(named ?? settings.model, world)
+  if (model.type !== 'model') return { model, notices: [] }
+  return { model, notices: continuedNotices(last, model.words, configuredModel(settings.model, env)) }
 }
 
 function withheldNotice(withheld: readonly string[]): string {

@@ -26,12 +26,17 @@ export type ModelWorld = {
 }
 
 export const modelForms = 'anthropic:MODEL[@URL], openai:MODEL[@URL], demo, or the name of a Claude model'
-const usualModel = 'anthropic:claude-opus-5'
+const defaultModel = 'anthropic:claude-opus-5'
+
+/** The words that are used: those of the command line or the settings, then the environment, then the default if there is a key. */
+export function configuredModel(words: string | undefined, env: Environment): string | undefined {
+  const hasKey = Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN)
+  return words ?? env.EVERLONG_MODEL ?? (hasKey ? defaultModel : undefined)
+}
 
 export async function chooseModel(words: string | undefined, world: ModelWorld): Promise<ModelChoice> {
   const { env } = world
-  const hasKey = Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN)
-  const wanted = words ?? env.EVERLONG_MODEL ?? (hasKey ? usualModel : undefined)
+  const wanted = configuredModel(words, env)
   if (wanted === undefined && env.OPENAI_API_KEY) {
     return { type: 'refused', why: 'OPENAI_API_KEY is set, but no model is named. Add --model openai:MODEL.' }
   }

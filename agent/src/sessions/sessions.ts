@@ -108,19 +108,35 @@ export function findSession(folder: string, id: string): SessionSummary | string
     : first
 }
 
-function titleFile(path: string): string {
-  return join(sessionFolder(path), 'title.txt')
-}
+/** Facts about a session beside its transcript, one line each. */
+type FactFile = 'title.txt' | 'model.txt'
 
-export function titleOf(path: string): string | undefined {
-  const file = titleFile(path)
+function readFact(path: string, name: FactFile): string | undefined {
+  const file = join(sessionFolder(path), name)
   if (!existsSync(file)) return undefined
   return readFileSync(file, 'utf8').split('\n', 1)[0]?.trim() || undefined
 }
 
-export function renameSession(path: string, title: string): void {
+function writeFact(path: string, name: FactFile, text: string): void {
   mkdirSync(sessionFolder(path), { recursive: true, mode: 0o700 })
-  writeFileSync(titleFile(path), `${title.replaceAll(/\s+/g, ' ').trim().slice(0, 200)}\n`, { mode: 0o600 })
+  writeFileSync(join(sessionFolder(path), name), `${text}\n`, { mode: 0o600 })
+}
+
+export function titleOf(path: string): string | undefined {
+  return readFact(path, 'title.txt')
+}
+
+export function renameSession(path: string, title: string): void {
+  writeFact(path, 'title.txt', title.replaceAll(/\s+/g, ' ').trim().slice(0, 200))
+}
+
+/** The words that choose the model which the session last used. A transcript has only the provider's name for it. */
+export function modelOf(path: string): string | undefined {
+  return readFact(path, 'model.txt')
+}
+
+export function rememberModel(path: string, words: string): void {
+  if (modelOf(path) !== words) writeFact(path, 'model.txt', words)
 }
 
 /** A copy with an id of its own, as far as the original goes now. Returns its path. */
@@ -131,7 +147,8 @@ export function forkSession(path: string, folder: string): string {
     forEachEntry(path, ({ record }) => write('sessionId' in record ? { ...record, sessionId } : record))
   })
   copyCheckpoints(path, copy)
-  const title = titleOf(path)
+  const [title, model] = [titleOf(path), modelOf(path)]
   if (title !== undefined) renameSession(copy, `${title} (copy)`)
+  if (model !== undefined) rememberModel(copy, model)
   return copy
 }
