@@ -13,7 +13,7 @@ import { reasonOf } from './reason-of.ts'
 import { dateTime } from './render/numbers.ts'
 import { forkSession, newSessionPath, rememberModel } from './sessions/sessions.ts'
 import { spendingOf } from './sessions/spending.ts'
-import type { Settings } from './settings/load.ts'
+import type { Settings } from './settings/settings.ts'
 
 /** Which session to work in. */
 export type SessionChoice =

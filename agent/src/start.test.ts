@@ -1,9 +1,10 @@
-// A start that fails leaves nothing running.
-import { mkdirSync, writeFileSync } from 'node:fs'
+// A start that fails leaves nothing running, and settings of a project are used only if the person trusts them.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from '@everlong/simulator'
 import { offline } from 'everlong'
 import { expect, test } from 'vitest'
+import type { PermissionRequest } from './app.ts'
 import { startAgent } from './start.ts'
 import { agentStages } from './testing/agent-stage.ts'
 import { setFolder } from './testing/folder.ts'
@@ -45,4 +46,51 @@ test('a wrong rule, a missing session or a wrong setting starts no model', async
   expect(await startAgent({ ...fine, session: { type: 'resume', id: 'none' } })).toMatchObject({ type: 'refused' })
   expect(await startAgent(options)).toMatchObject({ type: 'refused', why: [expect.stringContaining('nonsense')] })
   expect(closed()).toBe(0)
+})
+
+test('the person is asked about the settings of a folder once, and later only about new ones', async () => {
+  const { folder, home, options } = world()
+  mkdirSync(join(folder, '.everlong'))
+  const write = (env: object) => writeFileSync(join(folder, '.everlong', 'settings.json'), JSON.stringify({ env }))
+  const asked: (string | undefined)[][] = []
+  const start = async (type: 'allow' | 'deny') => {
+    const askPermission = async ({ title, detail }: PermissionRequest) => {
+      asked.push([title.replace(folder, '.'), detail?.text])
+      return { type }
+    }
+    const started = await startAgent({ ...options, person: { ...options.person, askPermission } })
+    if (started.type !== 'started') throw new Error(JSON.stringify(started))
+    await started.agent.close()
+    return [started.settings.env, started.notices]
+  }
+  const untrusted = (text: string) => [
+    `Not used, because this folder is not trusted: ${text}. Start with --trust to use them.`,
+  ]
+  write({ A: '1' })
+  expect(await start('deny')).toEqual([{}, untrusted('set the variable A')])
+  expect(await start('allow')).toEqual([{ A: '1' }, []])
+  expect(await start('deny')).toEqual([{ A: '1' }, []])
+  write({ A: '1', B: '2' })
+  expect(await start('deny')).toEqual([{ A: '1' }, untrusted('set the variable B')])
+  expect(await start('allow')).toEqual([{ A: '1', B: '2' }, []])
+  expect(await start('deny')).toEqual([{ A: '1', B: '2' }, []])
+  const first = ['Trust the settings of .', 'set the variable A']
+  const later = ['Trust the new settings of .', 'set the variable B']
+  expect(asked).toEqual([first, first, later, later])
+  expect(readFileSync(join(home, 'trusted.json'), 'utf8')).not.toContain('"A"')
+})
+
+test('settings that change while the person is asked are not trusted', async () => {
+  const { folder, options } = world()
+  mkdirSync(join(folder, '.everlong'))
+  const write = (env: object) => writeFileSync(join(folder, '.everlong', 'settings.json'), JSON.stringify({ env }))
+  write({ A: '1' })
+  const askPermission = async () => {
+    write({ A: '1', B: '2' })
+    return { type: 'allow' } as const
+  }
+  const started = await startAgent({ ...options, person: { ...options.person, askPermission } })
+  if (started.type !== 'started') throw new Error(JSON.stringify(started))
+  await started.agent.close()
+  expect([started.settings.env, started.notices]).toEqual([{ A: '1' }, [expect.stringContaining('set the variable B')]])
 })

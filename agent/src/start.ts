@@ -17,8 +17,10 @@ import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
 import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
 import { keepRules } from './settings/keep-rules.ts'
-import { type LoadedSettings, loadSettings, type Settings, settingsFiles } from './settings/load.ts'
-import { trustFolder } from './settings/trust.ts'
+import { type LoadedSettings, loadSettings, settingsFiles } from './settings/load.ts'
+import type { Settings } from './settings/settings.ts'
+import { isTrusted, trustFolder } from './settings/trust.ts'
+import type { Wish } from './settings/wishes.ts'
 import type { ToolSetup } from './tool-set.ts'
 import { type AgentTools, createTools } from './tools/create-tools.ts'
 
@@ -131,23 +133,27 @@ function isFolder(path: string): boolean {
 
 type Places = { readonly home: string; readonly folder: string; readonly env: Environment }
 
-/** Asks once whether the folder is trusted, if its settings want more than those of an untrusted folder may. */
+/** Asks whether the folder is trusted if its settings want more than those of an untrusted folder may, and again when they want something new. */
 async function settingsFor(places: Places, { person, isTrusting = false }: StartOptions): Promise<LoadedSettings> {
   const loaded = loadSettings(places)
   if (loaded.withheld.length === 0 || loaded.problems.length > 0) return loaded
   if (!isTrusting) {
+    const isKnown = isTrusted(places)
     const request = {
       toolUseId: '',
       tool: 'Settings',
-      title: `Trust the settings of ${places.folder}`,
-      reason: 'they run commands or widen permissions',
-      detail: { type: 'text', text: loaded.withheld.join('\n') } as const,
+      title: `Trust the ${isKnown ? 'new ' : ''}settings of ${places.folder}`,
+      reason: isKnown
+        ? 'they are new since you trusted this folder, and run commands or widen permissions'
+        : 'they run commands or widen permissions',
+      detail: { type: 'text', text: listed(loaded.withheld).join('\n') } as const,
       answers: { yes: 'Trust this folder from now on', no: 'Do not trust it, and work without these settings' },
     }
     const answer = await person.askPermission(request, new AbortController().signal)
     if (answer.type === 'deny') return loaded
   }
-  trustFolder(places)
+  // Only what was shown, even if the files have changed meanwhile.
+  trustFolder(places, loaded.withheld)
   return loadSettings(places)
 }
 
@@ -172,8 +178,12 @@ async function modelFor(
   return { model, notices: continuedNotices(last, model.words, configuredModel(settings.model, env)) }
 }
 
-function withheldNotice(withheld: readonly string[]): string {
-  return `Not used, because this folder is not trusted: ${withheld.join('; ')}. Start with --trust to use them.`
+function listed(wishes: readonly Wish[]): readonly string[] {
+  return wishes.map(({ text }) => text)
+}
+
+function withheldNotice(withheld: readonly Wish[]): string {
+  return `Not used, because this folder is not trusted: ${listed(withheld).join('; ')}. Start with --trust to use them.`
 }
 
 function wrongRules({ allow = [], deny = [] }: StartOptions): readonly string[] {

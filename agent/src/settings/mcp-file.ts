@@ -8,20 +8,23 @@ import { type McpServerSettings, mcpServer } from './schema.ts'
 
 export type McpFile = {
   readonly servers: Readonly<Record<string, McpServerSettings>>
+  /** As they are in the file, before variables are filled in. */
+  readonly sources: Readonly<Record<string, unknown>>
   readonly problems: readonly string[]
 }
 
 export function readMcpFile(path: string, env: Environment): McpFile {
-  if (!existsSync(path)) return { servers: {}, problems: [] }
+  if (!existsSync(path)) return { servers: {}, sources: {}, problems: [] }
   try {
     const listed = objectAt(JSON.parse(readFileSync(path, 'utf8')), 'mcpServers') ?? {}
     const read = Object.entries(listed).map(([name, value]) => readServer(name, expanded(value, env)))
     return {
       servers: Object.fromEntries(read.flatMap((each) => ('why' in each ? [] : [[each.name, each.server]]))),
+      sources: listed,
       problems: read.flatMap((each) => ('why' in each ? [`${path}: ${each.name}: ${each.why}`] : [])),
     }
   } catch (error) {
-    return { servers: {}, problems: [`${path}: ${reasonOf(error)}`] }
+    return { servers: {}, sources: {}, problems: [`${path}: ${reasonOf(error)}`] }
   }
 }
 

@@ -1,38 +1,56 @@
-// Which folders a person trusts: only their settings may run commands, start servers or widen permissions.
+// What a person trusts: the settings of a folder that run commands, start servers or widen permissions, as they were when the
+// person said yes. Whatever is added or changed later needs another yes.
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isObject } from 'everlong/internal'
 
 type Place = { readonly home: string; readonly folder: string }
+/** Digests of settings, by folder. */
+type Trusted = Readonly<Record<string, readonly string[]>>
 
 function trustFile(home: string): string {
   return join(home, 'trusted.json')
 }
 
-function trustedFolders(home: string): readonly string[] {
+function readTrusted(home: string): Trusted {
   const path = trustFile(home)
-  if (!existsSync(path)) return []
+  if (!existsSync(path)) return {}
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    const folders = isObject(value) ? value.folders : undefined
-    return Array.isArray(folders) ? folders.filter((each) => typeof each === 'string') : []
+    const folders = isObject(value) && isObject(value.folders) ? value.folders : {}
+    return Object.fromEntries(
+      Object.entries(folders).map(([folder, digests]) => [
+        folder,
+        Array.isArray(digests) ? digests.filter((each) => typeof each === 'string') : [],
+      ]),
+    )
   } catch {
     // A list that cannot be read trusts nobody; the person is asked again.
-    return []
+    return {}
   }
 }
 
-/** A trusted folder covers the folders below it. */
-export function isTrusted({ home, folder }: Place): boolean {
-  const trusted = new Set(trustedFolders(home))
+/** The digests that are trusted in a folder: its own, and those of the folders above. Undefined if none of these is trusted. */
+export function trustedIn({ home, folder }: Place): ReadonlySet<string> | undefined {
+  const trusted = readTrusted(home)
+  const found: (readonly string[])[] = []
   for (let path = realpathSync(folder); ; path = dirname(path)) {
-    if (trusted.has(path)) return true
-    if (path === dirname(path)) return false
+    const digests = Object.hasOwn(trusted, path) ? trusted[path] : undefined
+    if (digests) found.push(digests)
+    if (path === dirname(path)) return found.length === 0 ? undefined : new Set(found.flat())
   }
 }
 
-export function trustFolder({ home, folder }: Place): void {
-  const folders = [...new Set([...trustedFolders(home), realpathSync(folder)])]
+export function isTrusted(place: Place): boolean {
+  return trustedIn(place) !== undefined
+}
+
+/** Earlier ones stay trusted: another branch of the project may have them again. */
+export function trustFolder({ home, folder }: Place, wishes: readonly { readonly digest: string }[]): void {
+  const trusted = readTrusted(home)
+  const path = realpathSync(folder)
+  const before = Object.hasOwn(trusted, path) ? (trusted[path] ?? []) : []
+  const folders = { ...trusted, [path]: [...new Set([...before, ...wishes.map(({ digest }) => digest)])] }
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const draft = `${trustFile(home)}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify({ folders }, undefined, 2)}\n`, { mode: 0o600 })

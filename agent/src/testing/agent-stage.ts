@@ -22,7 +22,7 @@ import type { Agent, AgentEvent, Person } from '../app.ts'
 import { type AgentOptions, createAgent } from '../create-agent.ts'
 import type { ChosenModel } from '../models/chosen.ts'
 import { patientClient } from '../models/patient.ts'
-import { noSettings, type Settings } from '../settings/load.ts'
+import { noSettings, type Settings } from '../settings/settings.ts'
 import type { AnyTool } from '../tool.ts'
 import type { ToolSetup } from '../tool-set.ts'
 

@@ -289,6 +289,27 @@ test('settings of a folder that is not trusted are not used, and --trust uses th
   expect(existsSync(join(folder, 'ran.txt'))).toBe(true)
 })
 
+test('a hook that comes into a trusted folder later does not run, and those that were trusted do', async () => {
+  const { run, folder } = await world(() => text('Hello.'))
+  mkdirSync(join(folder, '.everlong'))
+  const write = (...files: readonly string[]) => {
+    const hooks = files.map((file) => ({ type: 'command', command: `touch ${file}` }))
+    writeFileSync(join(folder, '.everlong/settings.json'), JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks }] } }))
+  }
+  const ran = () => readdirSync(folder).filter((name) => name.endsWith('.txt'))
+  write('old.txt')
+  await run(['-p', 'Hi', '--trust'])
+  rmSync(join(folder, 'old.txt'))
+  write('old.txt', 'new.txt')
+  const { stderr } = await run(['-p', 'Hi'])
+  expect([stderr, ran()]).toEqual([
+    'everlong: Not used, because this folder is not trusted: hook UserPromptSubmit: touch new.txt. Start with --trust to use them.\n',
+    ['old.txt'],
+  ])
+  await run(['-p', 'Hi', '--trust'])
+  expect([(await run(['-p', 'Hi'])).stderr, ran()]).toEqual(['', ['new.txt', 'old.txt']])
+})
+
 /** A real process; returns how to kill it and wait for its end. */
 function start({ folder, home, url }: World, words: readonly string[]) {
   const args = [join(root, 'cli/src/main.ts'), 'agent', folder, '--model', `anthropic:claude-opus-4-5@${url}`, ...words]

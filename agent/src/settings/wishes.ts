@@ -1,0 +1,58 @@
+// What a project may only set in a folder that the person trusts, one by one.
+import { createHash } from 'node:crypto'
+import type { Settings } from './settings.ts'
+
+/** A single hook, server, rule, variable or other setting. */
+export type Wish = {
+  /** One line for the person. */
+  readonly text: string
+  /** Of everything in it, also of what the line does not show. */
+  readonly digest: string
+  readonly settings: Partial<Settings>
+}
+
+/** `servers`: MCP servers as the files have them, before variables are filled in: a new value of a variable is no new wish. */
+export function wishesOf(project: Settings, servers: Readonly<Record<string, unknown>>): readonly Wish[] {
+  const { env, model, statusLine, sandbox, permissions } = project
+  const { allow, mode } = permissions
+  const isWider = mode !== undefined && mode !== 'plan' && mode !== 'ask'
+  const permitting = (part: Partial<Settings['permissions']>) => ({
+    permissions: { allow: [], deny: [], ...part },
+  })
+  return [
+    ...hooksIn(project),
+    ...serversIn(project, servers),
+    ...(statusLine === undefined ? [] : [wish(`status line: ${statusLine.command}`, { statusLine })]),
+    ...allow.map((rule) => wish(`allow ${rule}`, permitting({ allow: [rule] }))),
+    ...(isWider ? [wish(`permission mode ${mode}`, permitting({ mode }))] : []),
+    ...(sandbox === undefined || sandbox === 'required' ? [] : [wish(`sandbox ${sandbox}`, { sandbox })]),
+    ...Object.entries(env).map(([name, value]) => wish(`set the variable ${name}`, { env: { [name]: value } })),
+    ...(model === undefined ? [] : [wish(`model ${model}`, { model })]),
+  ]
+}
+
+function hooksIn({ hooks }: Settings): readonly Wish[] {
+  return Object.entries(hooks).flatMap(([event, matchers = []]) =>
+    matchers.flatMap((matcher) =>
+      matcher.hooks.map((hook) =>
+        wish(`hook ${event}: ${hook.command}`, { hooks: { [event]: [{ ...matcher, hooks: [hook] }] } }),
+      ),
+    ),
+  )
+}
+
+function serversIn({ mcpServers }: Settings, sources: Readonly<Record<string, unknown>>): readonly Wish[] {
+  return Object.entries(mcpServers).map(([name, server]) => {
+    const place = 'url' in server ? server.url : [server.command, ...(server.args ?? [])].join(' ')
+    const source = { mcpServers: { [name]: sources[name] } }
+    return { ...wish(`MCP server ${name}: ${place}`, { mcpServers: { [name]: server } }), digest: digestOf(source) }
+  })
+}
+
+function wish(text: string, settings: Partial<Settings>): Wish {
+  return { text, digest: digestOf(settings), settings }
+}
+
+function digestOf(part: unknown): string {
+  return createHash('sha256').update(JSON.stringify(part)).digest('hex')
+}
