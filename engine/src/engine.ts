@@ -9,9 +9,8 @@ import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import { createGuard, createListeners, type Listeners, safeHooks, safeRestore } from './core/ports/safely.ts'
 import { defaultRecallLimit, type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
-import { notedCalibrations } from './core/session/context-note.ts'
+import { notedIn } from './core/session/context-note.ts'
 import { createConversation } from './core/session/conversation.ts'
-import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import {
   bareHost,
   type EngineOptions,
@@ -23,6 +22,7 @@ import {
   safeWorkspace,
 } from './core/session/host.ts'
 import { requestBase } from './core/session/input.ts'
+import { type Learned, nothingLearned } from './core/session/learned.ts'
 import { loadedMechanism } from './core/session/mechanisms.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import { leftInQueue, queuedEntries, withQueued } from './core/session/queue.ts'
@@ -341,7 +341,7 @@ function runtimeFor(
     ask,
     retainer,
     tokenizer,
-    ...{ learned, noted: notedCalibrations(entries), overhead },
+    ...{ learned, noted: notedIn(entries), overhead },
     model: { client, name },
     base: requestBase(base),
     cleanUps: createCleanUps(cleanUps, { isSubagent, guard }),

@@ -1,6 +1,7 @@
 // A side entry of the transcript with everything that sizes and thresholds depend on besides the messages, so that readers of
 // the file see the numbers that the session saw. Other clients ignore it.
 import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import type { ModelClient } from '../ports/model.ts'
 import { checkSettings } from '../settings/check.ts'
 import { type SizeSettings, sizeSettingsIn } from '../settings/resolve.ts'
 import { type Calibration, type Calibrations, isCalibration, uncalibrated } from '../tokens/estimate/counting.ts'
@@ -16,6 +17,15 @@ export type ContextNote = {
   readonly settings: SizeSettings
   readonly provider: NonNullable<WindowFacts['provider']>
   readonly learnedWindow?: number | undefined
+  /** Where the window was learned: the same model may have another one elsewhere. */
+  readonly learnedAt?: string | undefined
+}
+
+/** What a session recorded about its models before it was closed. */
+export type Noted = {
+  readonly calibrations: Calibrations
+  /** The window of the model that it last used, as an overflow showed it. */
+  readonly window?: { readonly model: string; readonly at: string; readonly tokens: number }
 }
 
 const noteType = 'everlong-context'
@@ -26,7 +36,7 @@ export function contextNoteRecord(note: ContextNote, { timestamp, sessionId }: S
 
 /** The newest one. */
 export function readContextNote(entries: readonly Entry[]): ContextNote | undefined {
-  const note = contextIn(entries.findLast(({ record }) => record.type === noteType))
+  const note = contextIn(newestIn(entries))
   if (!note) return undefined
   return {
     model: note.model,
@@ -34,18 +44,34 @@ export function readContextNote(entries: readonly Entry[]): ContextNote | undefi
     calibration: calibrationIn(note),
     settings: settingsIn(note.settings),
     provider: defined({ window: numberAt(note.provider, 'window'), maxOutput: numberAt(note.provider, 'maxOutput') }),
-    ...defined({ learnedWindow: numberAt(note, 'learnedWindow') }),
+    ...defined({ learnedWindow: numberAt(note, 'learnedWindow'), learnedAt: stringAt(note, 'learnedAt') }),
   }
+}
+
+export function notedIn(entries: readonly Entry[]): Noted {
+  const note = contextIn(newestIn(entries))
+  const [tokens, at] = [numberAt(note, 'learnedWindow'), stringAt(note, 'learnedAt')]
+  const window = note && tokens !== undefined && at !== undefined ? { model: note.model, at, tokens } : undefined
+  return { calibrations: notedCalibrations(entries), ...defined({ window }) }
+}
+
+/** The address of a server without user, password and query, which must not get into a transcript. */
+export function learningPlace({ endpoint, provider }: Pick<ModelClient, 'endpoint' | 'provider'>): string {
+  return (endpoint ?? provider).replace(/\/\/[^/]*@/, '//').replace(/[?#].*$/s, '')
 }
 
 /**
  * The newest calibration of each model in the notes, for a session that continues. A factor of 1 means that nothing was
  * learned yet, so it is left out.
  */
-export function notedCalibrations(entries: readonly Entry[]): Calibrations {
+function notedCalibrations(entries: readonly Entry[]): Calibrations {
   const notes = entries.filter(({ record }) => record.type === noteType).map(contextIn)
   const all = notes.flatMap((note) => (note ? [[note.model, calibrationIn(note)] as const] : []))
   return Object.fromEntries([...new Map(all)].filter(([, { factor }]) => factor !== uncalibrated.factor))
+}
+
+function newestIn(entries: readonly Entry[]): Entry | undefined {
+  return entries.findLast(({ record }) => record.type === noteType)
 }
 
 function contextIn(entry: Entry | undefined): (JsonObject & { readonly model: string }) | undefined {

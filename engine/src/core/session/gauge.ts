@@ -30,29 +30,15 @@ import {
 } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
-import { guessedWindow, minUsable, resolveWindows, type WindowFacts, type Windows } from '../tokens/windows.ts'
+import { guessedWindow, resolveWindows, type WindowFacts, type Windows } from '../tokens/windows.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { contextNoteRecord } from './context-note.ts'
+import { contextNoteRecord, learningPlace, type Noted } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import type { RequestBase } from './input.ts'
+import { isWindow, keyOf, type Learned } from './learned.ts'
 import type { Tracker } from './tracking.ts'
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }
-
-/** Shared by all sessions of an engine. */
-export type Learned = {
-  calibrations: Calibrations
-  /** Of windows, by endpoint and model, as overflows showed them. */
-  readonly limits: Map<string, number>
-  /** Models that the provider was asked about. */
-  readonly described: Set<string>
-  /** Models that the provider was asked to count for. */
-  readonly counted: Set<string>
-}
-
-export function nothingLearned(): Learned {
-  return { calibrations: {}, limits: new Map(), described: new Set(), counted: new Set() }
-}
 
 export type GaugeInput = {
   readonly conversation: Conversation
@@ -62,8 +48,8 @@ export type GaugeInput = {
   readonly ports: Pick<CompactionPorts, 'now' | 'emit' | 'redact'>
   readonly guard: Guard
   readonly learned: Learned
-  /** Calibrations that the session recorded in its transcript, before it was closed. */
-  readonly noted?: Calibrations | undefined
+  /** Recorded in the transcript, before the session was closed. */
+  readonly noted?: Noted | undefined
   /** Counts texts in place of the estimator. */
   readonly tokenizer?: Tokenizer | undefined
   readonly model: ModelChoice
@@ -82,9 +68,6 @@ const nearlyFull = 0.01
 
 const describeTimeoutMs = 5_000
 
-/** Room for a summary and a conversation. With a lower limit no settings would work. */
-const minLimit = minUsable + 1_000
-
 export class Gauge {
   private readonly input: GaugeInput
   private choice: ModelChoice
@@ -92,6 +75,7 @@ export class Gauge {
   private calibration: Calibration
   /** Recorded by this session, if any. They override those of the engine, which come from other texts. */
   private own: Calibrations
+  private ownWindow: Noted['window']
   private weights: Weigher
   private weighed = new WeakSet<ViewMessage>()
   /** The note that was last written. */
@@ -101,7 +85,8 @@ export class Gauge {
     this.input = input
     this.choice = input.model
     this.requestBase = input.base
-    this.own = input.noted ?? {}
+    this.own = input.noted?.calibrations ?? {}
+    this.adoptWindow(input.noted?.window)
     this.calibration = this.learnedFor(input.model.name)
     this.weights = createWeigher(this.counting())
   }
@@ -121,6 +106,13 @@ export class Gauge {
     this.weighAgain()
     // Whoever continues the session from here must count as this one does now.
     if (this.input.conversation.view().messages.length > 0) this.settle()
+  }
+
+  /** Anybody may have written the file, and the model, its server or the settings may be others now. */
+  private adoptWindow(noted: Noted['window']): void {
+    if (!noted || noted.model !== this.choice.name || !isWindow(noted.tokens)) return
+    this.ownWindow = noted
+    if (!this.hasWorkingWindow()) this.ownWindow = undefined
   }
 
   private learnedFor(model: string): Calibration {
@@ -275,9 +267,20 @@ export class Gauge {
     return resolveWindows({ ...resolved, maxWindow: undefined }, this.windowFacts(client, model))
   }
 
+  private hasWorkingWindow(): boolean {
+    try {
+      return this.windows() !== undefined
+    } catch (error) {
+      if (error instanceof ConfigurationError) return false
+      throw error
+    }
+  }
+
   /** The window of a model, as an overflow showed it. */
   limit(client: ModelClient, model: string): number | undefined {
-    return this.input.learned.limits.get(keyOf(client, model))
+    const own = this.ownWindow
+    const isOwn = own?.model === model && own.at === learningPlace(client)
+    return this.input.learned.limits.get(keyOf(client, model)) ?? (isOwn ? own.tokens : undefined)
   }
 
   /** The provider's own numbers. Omitted if the client only repeats our table, or if an overflow proved them wrong. */
@@ -290,7 +293,8 @@ export class Gauge {
       window: isOverruled || window === table?.window ? undefined : window,
       maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
     }
-    return { model, provider, ...defined({ learnedWindow }) }
+    const learnedAt = learnedWindow === undefined ? undefined : learningPlace(client)
+    return { model, provider, ...defined({ learnedWindow, learnedAt }) }
   }
 
   /** Remembers a limit that the provider named. One that cannot be a window, or that no settings could work with, is ignored. */
@@ -300,17 +304,13 @@ export class Gauge {
     const { limits } = learned
     const key = keyOf(client, model)
     const before = limits.get(key)
-    if (!Number.isSafeInteger(limit) || limit < minLimit || limit === before) return
+    if (!isWindow(limit) || limit === before) return
     if (model === name && limit === this.explanation().contextWindow.value) return
     limits.set(key, limit)
-    try {
-      this.situation()
+    if (this.hasWorkingWindow()) {
       ports.emit({ type: 'limit-learned', endpoint: client.endpoint ?? client.provider, model, limit })
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error
-      if (before === undefined) limits.delete(key)
-      else limits.set(key, before)
-    }
+    } else if (before === undefined) limits.delete(key)
+    else limits.set(key, before)
   }
 
   /** Calibrates the estimate with the usage of an answer. Both count the messages since the previous answer. */
@@ -360,10 +360,6 @@ export class Gauge {
     const known = this.explanation().contextWindow.value
     if (Math.abs(tokens / known - 1) > nearlyFull) this.learnLimit({ limit: tokens })
   }
-}
-
-function keyOf({ endpoint, provider }: ModelClient, model: string): string {
-  return `${endpoint ?? provider} ${model}`
 }
 
 function differs(factor: number, from: number, by: number): boolean {

@@ -41,10 +41,21 @@ export async function recover(
   failure: ModelFailure,
   signal: AbortSignalPort | undefined,
 ): Promise<Recovery> {
-  const steps: Tried[] = []
-  if (!isAboutLength(failure)) return { type: 'unrecovered', failure, steps }
+  if (!isAboutLength(failure)) return { type: 'unrecovered', failure, steps: [] }
   const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
   if (limit !== undefined) runtime.gauge.learnLimit({ limit })
+  const recovery = await tryInOrder(runtime, failure, signal)
+  // After a compaction, which a reader of the file may begin with. This request may be the last of the session.
+  if (limit !== undefined) runtime.gauge.settle()
+  return recovery
+}
+
+async function tryInOrder(
+  runtime: Runtime,
+  failure: ModelFailure,
+  signal: AbortSignalPort | undefined,
+): Promise<Recovery> {
+  const steps: Tried[] = []
   const off = compactionOff(runtime)
   for (const step of off === undefined ? stepsInOrder : [lowerOutput]) {
     const remedy = await step({ runtime, failure, signal, steps })
