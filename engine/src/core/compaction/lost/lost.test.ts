@@ -41,6 +41,21 @@ test('claims of the last summary that the conversation does not support are unve
   expect(lostFrom(talk.boundary().summary(dry)).unverified).toEqual([])
 })
 
+test('the id of the session is no claim: clients name the file of the transcript in their summaries', () => {
+  const own = '6a420264-c3da-4efc-bc08-be9e7b31f022'
+  const named = (id: string) => `${dry}\nRead the full transcript at: /home/dev/.claude/projects/-p/${id}.jsonl`
+  const claimed = (id: string) => {
+    const talk = session({ sessionId: own }).user(rule).assistant('Understood.').user('List the files.')
+    return lostFrom(talk.assistant('There are three.').boundary().summary(named(id)).user('Go on.')).unverified
+  }
+  expect(claimed(own).filter(({ text }) => own.includes(text))).toEqual([])
+  expect(
+    claimed('7b531375-d4eb-4efc-bc08-cf0f8c42a133')
+      .map(({ text }) => text)
+      .join(),
+  ).toContain('7b531375')
+})
+
 test('a summary is compared with the conversation before its own compaction, not before one that was undone', () => {
   const approved = (talk: SessionBuilder) =>
     talk.assistant('Shall I deploy to production?').user('Yes, deploy it to production.').assistant('Deployed.')

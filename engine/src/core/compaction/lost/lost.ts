@@ -49,19 +49,26 @@ export function lostIn(entries: readonly Entry[]): Lost {
   return {
     compactions,
     facts: lost.toSorted((a, b) => rank(a) - rank(b) || b.line - a.line),
-    unverified: unverifiedIn(current, contexts.at(-2), known.before.at(-1)),
+    unverified: unverifiedIn(current, { before: contexts.at(-2), ledger: known.before.at(-1), ids: idsIn(entries) }),
     ...(isComparable ? {} : { unknown: 'other-language' }),
   }
 }
 
+/** Of the session and those that it continues. Clients name their transcript file in a summary. */
+function idsIn(entries: readonly Entry[]): readonly string[] {
+  return [...new Set(entries.flatMap(({ record }) => stringAt(record, 'sessionId') ?? []))]
+}
+
+type Compared = {
+  readonly before: Context | undefined
+  readonly ledger: Ledger | undefined
+  readonly ids: readonly string[]
+}
+
 /** The summary is compared with the context that it replaced. */
-function unverifiedIn(
-  { summary }: Context,
-  before: Context | undefined,
-  ledger: Ledger | undefined,
-): readonly UnverifiedClaim[] {
+function unverifiedIn({ summary }: Context, { before, ledger, ids }: Compared): readonly UnverifiedClaim[] {
   if (summary === '' || before === undefined || ledger === undefined) return []
-  const source: ViewMessage = { role: 'user', origin: 'human', content: before.text() }
+  const source: ViewMessage = { role: 'user', origin: 'human', content: [before.text(), ...ids].join('\n') }
   const found = checkSummary(summary, { messages: [source], ledger })
   const claims = (type: UnverifiedClaim['type'], texts: readonly string[]) => texts.map((text) => ({ type, text }))
   return [
