@@ -57,7 +57,7 @@ export function noteResult(
 /** A file that the user pointed at still counts after "go on". */
 const requestsInForce = 10
 
-/** Codex reports how a patch ended like the end of a command. */
+/** Codex reports how a patch ended like the end of a command: "Exit code: 1\nOutput:\nNo such line" → failed. */
 function isFailedPatch({ type }: ToolCall, text: string): boolean {
   return type === 'patch' && endingOf(text, { isError: false }).ended === 'badly'
 }
@@ -70,6 +70,7 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
   const url = call.type === 'fetch' ? call.url : undefined
   const what = oneLine(`${call.name} ${call.path ?? url ?? ''}`, 240)
   if (isError) {
+    // "<tool_use_error>No such file</tool_use_error>" → "No such file"
     noteError(state, { what, line: oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200) })
     return
   }
@@ -91,6 +92,7 @@ function noteCommand(
   const verifies = purpose !== 'other' && purpose !== 'git'
   const reported = endingOf(text, { isError, raw })
   const actions = actionsOf(script.commands)
+  // `npm test | tail` with "3 failed" and exit code 0 → ended badly: the code is that of `tail`.
   const isUnsure = call.script.includes('|') || reported.exit === undefined
   const ending = isUnsure && (verifies || actions.all.length > 0) ? judgedByOutput(reported, { verifies }) : reported
   const { exit, ended } = ending
@@ -104,7 +106,7 @@ function noteCommand(
   return { script, line, purpose, ended, outcome }
 }
 
-/** How many programs, and how many lines of each. */
+/** How many programs, and how many lines of each: of 201 lines that `npm test` printed, the last 200. */
 const maxPrograms = 40
 const maxLines = 200
 
@@ -137,6 +139,7 @@ function noteFixedBy(state: State, { commands }: Script, line: string): void {
   noteFixed(state, (what) => what === line || commands.some((command) => isCoveredBy(what, command)))
 }
 
+/** `lint src` is covered by `lint`; `lint src && tsc` is not, and neither is `cp a b` by `cp`, which verifies nothing. */
 function isCoveredBy(what: string, command: Command): boolean {
   const text = commandText(command.text)
   const verifies = !['other', 'git'].includes(purposeOf([command]))
@@ -145,7 +148,7 @@ function isCoveredBy(what: string, command: Command): boolean {
 
 const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited|exit code)\b/i
 
-/** "Task b1 completed (exit code 1)" ends the background command b1. */
+/** "Task b7f3a completed (exit code 1)" ends the background command b7f3a, badly. "Task b7f3a printed a line" does not. */
 export function noteEnded(state: State, message: ViewMessage): void {
   if (state.background.size === 0 || message.origin === 'assistant') return
   const text = textOf(message.content).slice(0, maxNotice)
@@ -165,9 +168,10 @@ export function noteEnded(state: State, message: ViewMessage): void {
 }
 
 const maxNotice = 4_000
-/** A shorter id may be in a text by chance. */
+/** A shorter id may be in a text by chance: "12" in "12 tests completed". */
 const minTask = 4
 
+/** `sed -i s/a/b/ gate.ts` → gate.ts was changed; `cat gate.ts` → nothing. `make` may have changed anything. */
 function noteChanges(state: State, { commands, files }: Script, { ended, output }: Ending): void {
   if (ended !== 'badly') {
     for (const { path, act } of files) if (act !== 'read' && act !== 'named') noteFile(state, path)
@@ -181,7 +185,10 @@ const nothingToDo = /nothing (?:added )?to commit|no changes added to commit|wor
 
 type Kind = { readonly actions: ActionsRun; readonly verifies: boolean }
 
-/** A claim of success is compared with the latest test, build, push or deployment. */
+/**
+ * A claim of success is compared with the latest test, build, push or deployment. `npm test` and `git push` are noted, `ls` is not. After a
+ * run that went well, `npm test` with 3 failures is noted as failed, with an earlier success.
+ */
 function noteRun(state: State, run: CommandFact, { actions: { all, blamed }, verifies }: Kind): void {
   const { ended, outcome, isRunning } = run
   if (!verifies && all.length === 0 && !isRunning) return void state.commands.delete(run.text)
@@ -200,7 +207,7 @@ function noteRun(state: State, run: CommandFact, { actions: { all, blamed }, ver
   })
 }
 
-/** Another agent, or a tool that does such things by itself, may have done it since. */
+/** `git push` failed; then a sub-agent ran, or the tool `mcp__git__push` → it may have been pushed since, so the failure is forgotten. */
 function forgetFailures(state: State, mayHaveDone: (action: string) => boolean): void {
   for (const [key, { failed, ...fact }] of state.commands)
     if (failed !== undefined && mayHaveDone(failed)) state.commands.set(key, fact)

@@ -6,7 +6,7 @@ import { gitWords, mayChangeAnything, onlyReads } from '../tools/shell-effects.t
 import type { Commit, RepositoryFact } from './facts.ts'
 import type { State } from './state.ts'
 
-/** Reads what a script that went well shows of the repository. */
+/** Reads what a script that went well shows of the repository: `git push` with "0a0a0a0..1a2b3c4  main -> main" → pushed. */
 export function noteGit(state: State, commands: readonly Command[], output: string): void {
   const verbs = commands.map(({ words: [program, ...rest] }) => (program === 'git' ? gitWords(rest)[0] : undefined))
   if (verbs.every((verb) => verb === undefined)) return
@@ -25,12 +25,16 @@ export function noteGit(state: State, commands: readonly Command[], output: stri
   } else if (commits.length > 0) repository.touchedLast = now
   const isPush = verbs.includes('push') && /->|up-to-date/.test(text) && !/\[rejected\]|^error:/m.test(text)
   if (isPush) repository.pushedLast = now
-  // An amended commit replaces the one before it.
+  // `git commit --amend` with "[main 2b3c4d5] Open" → 2b3c4d5 instead of the latest. An amended commit replaces the one before it.
   const isAmend = commands.some(({ words }, at) => verbs[at] === 'commit' && words.includes('--amend'))
   if (commits.length > 0 && isAmend) state.commits.delete([...state.commits.keys()].at(-1) ?? '')
   for (const commit of commits) state.commits.set(commit.hash, { ...commit, last: now })
 }
 
+/**
+ * → "main" from any of "On branch main", "## main...origin/main", "Switched to a new branch 'main'", "[main 1a2b3c4] Open the gate", and "main"
+ * as the output of `git branch --show-current`.
+ */
 function branchOf(commands: readonly Command[], text: string): string | undefined {
   const isAsked = commands.at(-1)?.bare.endsWith('branch --show-current') === true
   const found =
@@ -44,6 +48,7 @@ function branchOf(commands: readonly Command[], text: string): string | undefine
 
 type Lists = Pick<RepositoryFact, 'staged' | 'unstaged' | 'untracked'>
 
+/** " M a.ts\nA  b.ts\n?? c.ts" → not staged: a.ts; staged: b.ts; untracked: c.ts. */
 function statusIn(text: string): Lists | undefined {
   if (/nothing to commit, working tree clean/.test(text)) return { staged: [], unstaged: [], untracked: [] }
   if (/^(?:Changes to be committed|Changes not staged for commit|Untracked files):/m.test(text)) return longStatus(text)
@@ -58,6 +63,7 @@ function statusIn(text: string): Lists | undefined {
   }
 }
 
+/** "Changes to be committed:\n\tmodified:   a.ts\n" → staged: a.ts. */
 function longStatus(text: string): Lists {
   const section = (heading: string) => {
     const [, body = ''] = new RegExp(`^${heading}:\\n((?:[ \\t].*\\n|\\n)*)`, 'm').exec(`${text}\n`) ?? []
@@ -71,11 +77,12 @@ function longStatus(text: string): Lists {
   }
 }
 
+/** Of 13 paths the first 12. */
 function listed(paths: readonly string[]): readonly string[] {
   return paths.slice(0, maxList).map((path) => oneLine(path, 120))
 }
 
-/** Only commits that this very output says were made: `[main 1a2b3c4] Open the gate`. */
+/** Only commits that this very output says were made: "[main 1a2b3c4] Open the gate" → 1a2b3c4, "Open the gate"; "1a2b3c4 Open" → none. */
 export function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>[] {
   return [...text.matchAll(/^\[\S+(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$/gm)].map(([, hash = '', title = '']) => ({
     hash,

@@ -28,13 +28,16 @@ import {
 import { mostTelling } from './state.ts'
 import { withoutSteps } from './steps.ts'
 
-/** A boundary is read whenever its session is opened, so what it carries is bounded. */
+/** Characters. A boundary is read whenever its session is opened, so what it carries is bounded; 30 exchanges stay in any case. */
 const storedCharacters = 48_000
 const minStored = 30
 const storedReport = 1_500
 const oldReport = 240
 
-/** The older half of the reports shrinks to a sentence or two; then what was dealt with long ago goes. */
+/**
+ * A report of 9,000 characters is stored in about 1,500. If all exchanges are still too long, the older half of the reports shrinks to a
+ * sentence or two; then what was dealt with long ago goes.
+ */
 export function toJson(ledger: Ledger): JsonObject {
   const { exchanges } = ledger
   const size = (list: readonly Exchange[]) =>
@@ -75,6 +78,7 @@ export function fromJson(value: unknown): Ledger {
     commands: all('commands', readCommand),
     errors: all('errors', readError),
     todos: all('todos', readTodo),
+    // A commit with the hash "not a hash" is left out.
     commits: all('commits', readCommit).filter(({ hash }) => /^[0-9a-f]{7,40}$/.test(hash)),
     repository: readRepository(objectAt(value, 'repository')),
   }
@@ -83,10 +87,10 @@ export function fromJson(value: unknown): Ledger {
 /** What a field must be: a value of the type of this one, or one of these words. */
 type Example = string | number | boolean | readonly string[]
 
-/** Nothing longer is ever stored: a longer text was put there by somebody else. */
+/** Nothing longer is ever stored: a longer text was put there by somebody else, and is read up to here. */
 const maxText = 1_000
 const maxSaid = 8_000
-/** The largest date in milliseconds. */
+/** The largest date in milliseconds: `time: 1e300` is left out. */
 const latestTime = 8.64e15
 
 function isLike(value: unknown, example: Example): boolean {
@@ -94,7 +98,7 @@ function isLike(value: unknown, example: Example): boolean {
   return typeof value === typeof example && (typeof value !== 'number' || Math.abs(value) <= latestTime)
 }
 
-/** Reads a fact; undefined if a field is missing or of another type, `optional` ones aside. */
+/** `{ path: 'a.ts', last: 3 }` → a file; `{ path: 'a.ts' }` and `{ path: 3, last: 3 }` → undefined. `optional` fields may be missing. */
 function factOf<T>(fields: Record<keyof T, Example>, optional: readonly (keyof T)[] = [], longest = maxText) {
   return (item: unknown): T | undefined => {
     if (!isObject(item)) return undefined

@@ -88,7 +88,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
   trim(state, 2)
 }
 
-/** The folder and branch that the client recorded. */
+/** The folder and branch that the client recorded: `"gitBranch":"main"` → main; "HEAD" is no branch. */
 function readPlace(state: State, record: JsonObject | undefined): void {
   state.root ??= stringAt(record, 'cwd')
   const branch = stringAt(record, 'gitBranch')
@@ -113,13 +113,17 @@ function readAnswer(state: State, block: Block): void {
 
 /** "<think>Let me see.</think>Done." → "Done." */
 const thinking = /<(think|thinking)>[\s\S]*?(?:<\/\1>|$)/g
+/** Characters of an explanation, a question, an approved plan, a message of the user and a report. */
 const maxCause = 400
 const maxAbout = 800
 const maxPlan = 1_500
 const maxWords = 6_000
 const maxReport = 12_000
 const maxSteps = 200
-/** Older searches and reads are obsolete once something was done: they must not push out what the agent said and did. */
+/**
+ * Older searches and reads are obsolete once something was done: they must not push out what the agent said and did. Of 13
+ * searches the last 12 stay, of "read a.ts" and "read b.ts" the latter.
+ */
 const maxOfType: Partial<Record<Step['type'], number>> = { saw: 12, opened: 1 }
 /** This many of the newest exchanges keep their steps. */
 const exchangesWithSteps = 40
@@ -146,7 +150,7 @@ function noteStep(state: State, step: Step): void {
   if (last) state.exchanges[state.exchanges.length - 1] = withStep(last, step)
 }
 
-/** A repeated step moves to where it was taken last. */
+/** A repeated step moves to where it was taken last: "edited a.ts", "ran x", "edited a.ts" → "ran x", "edited a.ts". */
 function withStep(exchange: Exchange, step: Step): Exchange {
   const others = (exchange.steps ?? []).filter(({ text }) => text !== step.text)
   const alike = others.filter(({ type }) => type === step.type)
@@ -179,7 +183,7 @@ function noteTyped(state: State, words: Words, where: Where): void {
   if (isForTheAgent(words.text)) noteWords(state, words, where)
 }
 
-/** What the user typed while a tool ran arrives in the message with its result. Text that the client added is marked. */
+/** A result and the text "Use tabs." in one message → the user said "Use tabs." Text that the client added is marked `isMeta`. */
 function readWordsBeside(state: State, message: ViewMessage, record: JsonObject | undefined): void {
   if (record?.isMeta === true || record?.sourceToolUseID !== undefined) return
   const text = typedText(textOf(blocksOf(message.content).filter(isText)))

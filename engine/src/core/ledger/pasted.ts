@@ -5,6 +5,7 @@ import { headOf } from '../text/cut.ts'
 /** A shorter block costs little more than the line that would replace it. */
 const minFolded = 400
 
+/** "Why?" and 120 lines of a log → "Why?" and one line, as `foldedLine` writes it. */
 export function foldPasted(text: string): string {
   if (text.length < minFolded) return text
   const parts: string[] = []
@@ -30,12 +31,13 @@ function folded(block: readonly string[]): readonly string[] {
 }
 
 const maxLooked = 2_000
-/** Sentences consist almost entirely of letters, spaces and punctuation; code and logs do not. */
+/** Sentences consist almost entirely of letters, spaces and punctuation; `if (a[0] === b[1]) { c += 2 }` does not. */
 const proseShare = 0.85
 
-/** The first line of a diff, and a prompt with its command. */
+/** The first line of a diff, and a prompt with its command: "@@ -1,4 +1,4 @@", "$ npm test". */
 const opensOutput = /^(?:diff --git |@@ |\+\+\+ |[$❯%] )/
 
+/** "- Please fix the `open()` of the gate." is prose. Not: "    return open", "12:00:01 ERROR 0x3f", "=====" */
 function isProseLine(line: string): boolean {
   if (line.trim() === '' || opensOutput.test(line) || /^(?: {4}|\t)(?!\s*(?:[-*•]|\d+[.)])\s)/.test(line)) return false
   // Names in backticks and addresses are part of what people write.
@@ -58,6 +60,7 @@ function foldedLine(block: readonly string[]): string {
   return `[pasted ${kindOf(body)}, ${size}, starting "${start}"]`
 }
 
+/** `{"a": 1}` → JSON; "@@ -1 +1 @@" → diff; "    at open (gate.ts:4:2)" → stack trace; "12:00:01 ready" → log; "$ ls" → terminal output. */
 function kindOf(body: string): string {
   const start = body.slice(0, 4_000).trimStart()
   if (/^(?:```\s*json)?\s*[[{]\s*["{[\]]/.test(start)) return 'JSON'

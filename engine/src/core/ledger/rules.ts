@@ -40,6 +40,7 @@ const addressed =
   /\b(?:you|your|we|our|us|I|my|me|please|let'?s)\b|^\W*(?:never|always|don'?t|do not|make sure|ensure|only|avoid|keep|use|prefer|stop|remember|no)\b/i
 const longMessage = 1_500
 
+/** "Fix the gate. Never push to main. Why must it be green?" → "Never push to main." */
 export function rulesIn(text: string): readonly string[] {
   const said = withoutPasted(text.slice(0, maxSaid))
   return sentencesOf(said).filter(
@@ -53,7 +54,7 @@ export function rulesIn(text: string): readonly string[] {
 /** "The staging site is at …" and "We decided to …" stay true; "Sort the orders" is done once. */
 const statement = /^(?:the|this|that|these|those|it|there|we|our|my|they|i)\b/i
 
-/** It stays true after the request in the message has been dealt with. */
+/** It stays true after the request in the message has been dealt with: "We decided to keep the queue in Postgres." */
 export function saysSomethingLasting(text: string): boolean {
   if (rulesIn(text).length > 0) return true
   return sentencesOf(withoutPasted(text.slice(0, maxSaid))).some(
@@ -61,7 +62,10 @@ export function saysSomethingLasting(text: string): boolean {
   )
 }
 
-/** Blocks that a person pasted rather than said: fenced code, quoted lines, tagged or indented stretches. */
+/**
+ * Blocks that a person pasted rather than said: fenced code, "> quoted lines", "<log>…</log>" and indented lines. "Fix it.\n> Never push." →
+ * "Fix it." and an empty line.
+ */
 const pasted =
   /^(?:```|~~~)[\s\S]*?(?:^(?:```|~~~)\s*$|(?![\s\S]))|^<([\w-]+)\b[^>]*>[\s\S]*?(?:^<\/\1>|<\/\1>|(?![\s\S]))|^(?: {4,}|\t|>|\|).*$/gm
 
@@ -69,16 +73,17 @@ export function withoutPasted(text: string): string {
   return text.replace(pasted, '\n')
 }
 
+/** A longer line without a full stop is data. */
 const maxSentence = 800
 
 /** "fix it. then push" is two sentences; "e.g. this" is not. */
 const sentenceEnd =
   /(?<=[.!?]["')\]]?)(?<!\b(?:e\.g|i\.e|etc|vs|cf|ca|bzw|approx|resp)\.)\s+(?=[\p{L}"'(¡¿])|(?<=[。！？])/u
 
-/** A long line that continues in lower case was wrapped by an editor. */
+/** A line of 60 characters or more that continues in lower case was wrapped by an editor: "… never push\nto main." → "… never push to main." */
 const wrap = /^(.{59,}[^.!?:;\s])[ \t]*\n(?=[a-z(])/gm
 
-/** Sentences and list items without list marks. A text that is too long to be a sentence is left out. */
+/** "1. Fix it. Then push." → "Fix it.", "Then push." A text that is too long to be a sentence is left out. */
 export function sentencesOf(text: string): readonly string[] {
   const lines = text.replace(wrap, '$1 ').split('\n')
   return lines

@@ -49,7 +49,7 @@ export function createState(from: Ledger) {
   }
 }
 
-/** Of `git commit -m …` and other commands that verify nothing the latest is enough. */
+/** `npm test a` and `npm test b` are two commands. Of `git commit -m a` and `git commit -m b`, which verify nothing, the latest is enough. */
 export function commandKey({ text, actions = [], isRunning }: CommandFact): string {
   const verifies = actions.length === 0 || actions.some((action) => checks.has(action))
   return verifies || isRunning ? text : actions.join(' ')
@@ -101,12 +101,13 @@ function dropOldestFacts<Fact extends { readonly last: number }>(
 
 /** This many of the newest stay, whatever they say. */
 const newestKept = 20
-/** Characters beyond this are no reason to keep an exchange longer. */
+/** Characters beyond this are no reason to keep an exchange longer: reports of 500 and of 5,000 count the same. */
 const maxCounted = 400
 
 /**
  * In the order in which they can be dropped: requests that were dealt with before statements that last, short exchanges
  * before long ones, and of equals the older. What was done again later does not count. The first and the newest come last.
+ * "Go on" → "Done." is dropped before "Sort the orders" → "Sorted, in src/orders.ts", and that before "We keep the queue in Postgres."
  */
 export function leastTelling(exchanges: readonly Exchange[]): readonly Exchange[] {
   const lastDone = new Map(exchanges.map((exchange) => [exchange.done, exchange]))
@@ -127,7 +128,7 @@ export function mostTelling(exchanges: readonly Exchange[], count: number): read
   return exchanges.filter((exchange) => !gone.has(exchange))
 }
 
-/** No path is longer. */
+/** No path is longer. What `cat <<EOF` wrote is no path either if it has a line break. */
 const maxPath = 400
 
 /** The session changed this file. */
@@ -150,7 +151,7 @@ function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
   return `${what}\n${line.replace(/\d+/g, '0')}`
 }
 
-/** Not errors of the work: the user refused or stopped the call, or another call of the batch failed. */
+/** Not errors of the work: "The user doesn't want to proceed", "Request interrupted by user", "Sibling tool call errored". */
 const notOurs =
   /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
 
@@ -168,7 +169,7 @@ export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' |
   state.unexplained = key
 }
 
-/** Something succeeded, so its earlier errors are fixed. */
+/** `npm test` failed with "3 failed", and `npm test` ended well → the error is fixed. */
 export function noteFixed(state: State, hasSucceeded: (what: string) => boolean): void {
   for (const [key, error] of state.errors) {
     if (error.isFixed || !hasSucceeded(error.what)) continue
@@ -178,7 +179,7 @@ export function noteFixed(state: State, hasSucceeded: (what: string) => boolean)
   }
 }
 
-/** The agent's first words after an error explain it. */
+/** `make` failed, "The rule is missing." → that is the cause. Only the agent's first words after an error explain it. */
 export function noteCause(state: State, cause: string): void {
   const error = state.unexplained === undefined ? undefined : state.errors.get(state.unexplained)
   if (error && state.unexplained !== undefined) state.errors.set(state.unexplained, { ...error, cause })

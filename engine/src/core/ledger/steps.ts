@@ -9,6 +9,7 @@ import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { commitsIn } from './git.ts'
 
+/** Characters: of what a search found, of a sub-agent's report, and of a text that the user pointed at. */
 const maxLook = 400
 const maxReport = 1_500
 const maxSource = 6_000
@@ -33,6 +34,10 @@ export type CommandRun = {
   readonly outcome: string
 }
 
+/**
+ * A write → "wrote src/gate.ts"; a sub-agent → "the sub-agent for "Paint the gate" reported: It is green."; a read → "read src/gate.ts"; a
+ * page → "fetched https://gate.example → Gates". A failed call that is no command → nothing: it is an error of the ledger.
+ */
 export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   const { text, isError, run } = result
   const source = isError || run?.ended === 'badly' ? undefined : namedSource(call, result)
@@ -86,7 +91,7 @@ function look(what: string, output: string): Step | undefined {
   return found === '' ? undefined : { type: 'saw', text: `${what} → ${found}` }
 }
 
-/** A shorter name may be in a request by chance. */
+/** A shorter name may be in a request by chance: "a.ts" in "data.ts". */
 const minName = 6
 
 /** "Do what docs/plan.md says": the text of a file, page or command that the user named is part of the request. */
@@ -105,6 +110,7 @@ function namedSource(call: ToolCall, { request, run }: StepResult): string | und
 
 const ends = { well: 'ok', badly: 'failed', unfinished: 'not finished when last seen' } as const
 
+/** `npm test` → "ran `npm test` → ok: 118 passed"; `cat a.ts` → what it showed; `mkdir a` → nothing; `git commit` → "committed 1a2b3c4: Open". */
 function commandStep(run: CommandRun, text: string): Step | undefined {
   const { script, line, ended, outcome } = run
   const ran = `ran \`${line.replaceAll('`', "'")}\``
@@ -133,7 +139,7 @@ export const interrupted = 'was interrupted by the user'
 
 const maxDone = 160
 
-/** The last change, or else the last command, or else the last file that was read. */
+/** The last change, or else the last command, or else the last file that was read: "edited a.ts" of "edited a.ts", "ran `npm test` → ok". */
 export function lastAction({ steps = [], done }: Exchange): string | undefined {
   const did = [
     ...(done === undefined ? [] : [done]),
@@ -143,7 +149,7 @@ export function lastAction({ steps = [], done }: Exchange): string | undefined {
   return kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
 }
 
-/** Of the steps, only the last action is kept. */
+/** Of the steps, only the last action is kept, as `done: 'edited a.ts'`. */
 export function withoutSteps(whole: Exchange): Exchange {
   const { steps, done, ...exchange } = whole
   const last = lastAction(whole)
@@ -154,7 +160,7 @@ export function withoutSteps(whole: Exchange): Exchange {
 const announces =
   /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
 
-/** The text without the announcements at its end ("Starting with the gate:"); empty when it is nothing else. */
+/** "The hinge is rusty. Now let me oil it:" → "The hinge is rusty." Empty when it is nothing but announcements. */
 export function withoutAnnouncement(text: string): string {
   const lines = text.trimEnd().split('\n')
   for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
@@ -166,7 +172,7 @@ export function withoutAnnouncement(text: string): string {
   return ''
 }
 
-/** Also without a question at its end that names nothing ("Shall I start?"): the next message answers it. */
+/** "It is rusty. Shall I start?" → "It is rusty.": the next message answers it. "Shall I use `oil`?" stays, because it names something. */
 export function withoutClosing(text: string): string {
   const lines = withoutAnnouncement(text).split('\n')
   const sentences = lines.at(-1)?.split(sentenceEnd) ?? []
@@ -175,6 +181,7 @@ export function withoutClosing(text: string): string {
   return [...lines.slice(0, -1), sentences.slice(0, -1).join(' ')].join('\n').trimEnd()
 }
 
+/** "Now let me oil it." and "Starting with the gate:"; not "The gate is open." */
 export function isAnnouncement(sentence: string): boolean {
   return announces.test(sentence) || /^[^|`]*[\p{L}\p{N})]:$/u.test(sentence)
 }

@@ -29,19 +29,20 @@ function noteList(state: State, items: readonly unknown[]): void {
   if (todos.length > 0) setTodos(state, todos)
 }
 
-/** If there are too many, finished items go first, oldest first. */
+/** Of 61 items, one goes: the first that is done, or else the first. */
 function setTodos(state: State, todos: readonly Todo[]): void {
   const byAge = [...todos.filter(({ status }) => status === 'done'), ...todos.filter(({ status }) => status !== 'done')]
   const dropped = new Set(byAge.slice(0, Math.max(0, todos.length - caps.todos)))
   state.todos = todos.filter((todo) => !dropped.has(todo)).map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
 }
 
-/** The id that a client gave to a new task. */
+/** The id that a client gave to a new task: `{ task: { id: 7 } }` → "7", or "Task #7 created" → "7". */
 function idIn(text: string, raw: unknown): string | undefined {
   const task = objectAt(raw, 'task')
   return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString() ?? /#(\d+)/.exec(text)?.[1]
 }
 
+/** "[ ] Build" and "task 1 is completed" → "[x] Build". A new item without an id gets the next number; a deleted one goes. */
 function changedTodos(todos: readonly Todo[], change: TodoChange, newId: string | undefined): readonly Todo[] {
   switch (change.type) {
     case 'list-replaced':

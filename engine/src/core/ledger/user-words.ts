@@ -8,10 +8,10 @@ import type { WordKind } from './facts.ts'
 
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 
-/** Only at the start: anywhere else it is text about a command. */
+/** "<command-name>/review</command-name>", only at the start: anywhere else it is text about a command. */
 const commandName = /^\s*<command-name>([^<]+)<\/command-name>/
 
-/** Wrappers that clients put into the user's messages. What is inside them was not typed. */
+/** What is inside these was not typed: "Go on.<system-reminder>Be brief.</system-reminder>" → "Go on." */
 const wrappers = [
   'system-reminder',
   'local-command-stdout',
@@ -29,7 +29,7 @@ const wrappers = [
   'new-diagnostics',
 ]
 
-/** Clients write this when the user stops the agent; what the user typed may follow. */
+/** Clients write this when the user stops the agent: "[Request interrupted by user]Use tabs." → "Use tabs." */
 const interruption = /^\s*\[Request interrupted by user[^\]\n]{0,40}\]/
 
 export function isInterruption(text: string): boolean {
@@ -39,7 +39,7 @@ export function isInterruption(text: string): boolean {
 /** Clients write this after the notification of a background task that ended. */
 const afterNotification = /^Read the output file to retrieve the result: .*$/m
 
-/** A slash command with its arguments, or the text outside wrappers. */
+/** "<command-name>/review</command-name><command-args>src</command-args>" → "/review src"; any other text without its wrappers. */
 export function typedText(whole: string): string {
   const text = whole.replace(interruption, '')
   if (!text.includes('<')) return text.trim()
@@ -70,7 +70,7 @@ const clientCommands = new Set(
   ),
 )
 
-/** Whether the agent has anything to do with this text. */
+/** "Go on." and "/review src" are for the agent, "/compact" and "" are not. */
 export function isForTheAgent(text: string): boolean {
   if (text === '') return false
   const command = /^\/([a-z:-]+)(?:\s|$)/.exec(text)?.[1]
@@ -79,7 +79,7 @@ export function isForTheAgent(text: string): boolean {
 
 const rejected = "The user doesn't want to proceed with this tool use."
 const rejectedWith = 'the user said:\n'
-/** Clients append a note to the model after the user's comment. */
+/** Clients append a note to the model: "…the user said:\nUse tabs.\n\nNote: The user's next message …" → "Use tabs." */
 const clientNote = /\n\nNote: The user's next message/
 
 type ResultWords = { readonly call: ToolCall | undefined; readonly isError: boolean; readonly raw?: unknown }
@@ -110,13 +110,14 @@ function answersIn(text: string, answers: JsonObject | undefined): readonly Word
   return text.trim() === '' ? [] : [{ kind: 'answer', text: text.trim() }]
 }
 
-/** What a call was going to do, in a few words. */
+/** What a call was going to do, in a few words: "Bash rm -r build", "Edit src/gate.ts", "TodoWrite". */
 function describeCall(call: ToolCall): string {
   const done = call.type === 'command' ? call.script : call.type === 'fetch' ? call.url : undefined
   const what = call.path ?? done ?? ''
   return what === '' ? call.name : `${call.name} ${oneLine(what, 160)}`
 }
 
+/** Characters: a longer reply says itself what it is about. One that names numbers may be longer. */
 const shortReply = 60
 const maxPointer = 200
 
@@ -128,7 +129,7 @@ export function questionBehind(reply: string, agentText: string): string | undef
   const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))
   if (asked < 0 || reply.length > shortReply) return items.length === 0 ? undefined : items.join('\n')
   if (items.length > 0) return [...items, paragraphs[asked]].join('\n').trim()
-  // A reply that points at a list needs the list, which is near the question.
+  // "the second" needs the list, which is in the two paragraphs before "Which one?".
   const isPointing = /\d|\b(?:first|second|third|last|both|all|option|former|latter|[a-h])\b/i.test(reply)
   return paragraphs
     .slice(isPointing ? Math.max(0, asked - 2) : asked, asked + 2)
@@ -145,12 +146,13 @@ function itemsNamed(reply: string, agentText: string): readonly string[] {
   const numbers = new Set([...reply.matchAll(pointer)].flatMap(([all]) => all.match(/\d+/g) ?? []))
   if (numbers.size === 0) return []
   return agentText.split('\n').filter((line) => {
+    // "5. Oil it", "- **5** Oil it", "| 5 | Oil it |" → "5"
     const [, number = ''] = /^\s*(?:\|\s*)?(?:[-*]\s+)?(?:\*\*)?#?(\d{1,2})(?:[.):]|\*\*|\s*\|)/.exec(line) ?? []
     return numbers.has(number)
   })
 }
 
-/** The question that a report ends with, if it does. */
+/** The last question in the last two paragraphs of a report: "I oiled it. Red or green?" → "Red or green?" */
 export function questionIn(report: string): string | undefined {
   const sentences = paragraphsOf(report).slice(-2).join('\n').split(sentenceEnd)
   return sentences.findLast((sentence) => /[?？]\W{0,4}$/.test(sentence))?.trim()

@@ -15,7 +15,7 @@ export type ActionFact = {
   readonly hasSucceeded: boolean
 }
 
-/** At most one for each kind. */
+/** At most one for each kind: `npm test` failed, then `npm test gate` passed → test: well. */
 export function latestActions(commands: readonly CommandFact[]): readonly ActionFact[] {
   const latest = new Map<Action, ActionFact>()
   for (const { actions = [], failed, ...run } of commands.toSorted((a, b) => a.last - b.last)) {
@@ -68,7 +68,9 @@ function isHedged(sentence: string): boolean {
 
 /** A plain statement starts with the sentence, after a comma, or after a joining word: "It is fixed, and the tests pass". */
 const start = String.raw`(?:^[\s\-*_#\d.)]*|[,;:(–—]\s*|\b(?:and|now|that|with|so)\s+)`
+/** "The tests now all pass" */
 const adverbs = String.raw`(?:\s+(?:now|all|currently|again|still|also|finally|successfully|fully|both)){0,2}`
+/** "All 40 existing tests pass" */
 const all = String.raw`(?:(?:all|the|every|both|of|our|\d+|full|whole|entire|complete|existing|production|project|project['’]s)\s+){0,3}`
 /** No claim about everything: "the tests pass for the parser", "passes locally". */
 const noLimit = String.raw`(?!\s+(?:for|in|on|when|if|with|against|under|only|locally)\b)`
@@ -91,6 +93,7 @@ function doneClaim(participle: string, limit = ''): RegExp {
   return new RegExp(`(?:${passive}|${active})${limit}`, 'i')
 }
 
+/** What each action is called in a claim. "The item was pushed to the queue" and "committed to it" are about something else. */
 const claims: Readonly<Record<Action, RegExp>> = {
   test: stateClaim(String.raw`tests?(?:[\s-]suites?)?|suite|specs`),
   lint: stateClaim(
@@ -114,6 +117,7 @@ const claims: Readonly<Record<Action, RegExp>> = {
   migrate: doneClaim('migrated|applied the migrations?'),
 }
 
+/** "The tests pass" → present; "The work was pushed" → past; "verify that the tests pass" → undefined. */
 function claimOf(fact: ActionFact, sentence: string): 'present' | 'past' | undefined {
   const found = claims[fact.action].exec(sentence)
   if (!found || isQuoted(sentence, found.index) || (fact.action === 'install' && !isAbout(fact, sentence))) return

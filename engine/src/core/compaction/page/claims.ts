@@ -7,7 +7,7 @@ import { failedActionIn, latestActions } from './action-claims.ts'
 /** The text with its marks, and what was marked. */
 export type Annotated = { readonly text: string; readonly found: readonly string[] }
 
-/** A longer line is not prose. */
+/** A longer line is data, and stays as it is. */
 const maxLine = 4_000
 
 function annotated(text: string, mark: (line: string, found: string[]) => string): Annotated {
@@ -28,13 +28,16 @@ const toAnother =
   /\b(?:assistant|agent|reviewer|bot|copilot|tool|output|error|log|comment|docs?|documentation|readme|file|test|hook|commit|skill|rule|title)\b[^"“”\n]{0,40}$/i
 
 /**
- * In double, curly or single quotes, backticks or italics; bounded, since the text is a model's. Short ones are matched
+ * `"Use tabs"`, `“Use tabs”`, `'Use tabs'`, "`Use tabs`" and `*Use tabs*`; bounded, since the text is a model's. Short ones are matched
  * too, so that the end of one is never taken for the start of the next.
  */
 const quotation =
   /"([^"\n]{1,600})"|“([^”\n]{1,600})”|(?<![\p{L}\p{N}])'([^'\n]{8,600})'(?![\p{L}\p{N}])|`([^`\n]{1,600})`|(?<![*\p{L}\p{N}])\*([^*\n]{8,600})\*(?!\*)/gu
 
-/** `isSaid` is asked only for quotations that the sentence attributes to the user. */
+/**
+ * `The user said "Always use tabs".` → `The user said "Always use tabs" (not found in the user’s messages).` if nobody did. `isSaid` is asked only for
+ * quotations that the sentence attributes to the user.
+ */
 export function annotateQuotes(text: string, isSaid: (quote: string) => boolean): Annotated {
   return annotated(text, (line, found) => {
     if (!/user|human/i.test(line)) return line
@@ -60,6 +63,7 @@ function isSentence(quote: string): boolean {
   return isConsent(quote) || quote.split(/\s+/).length >= 3 || /[\u3040-\u30ff\u4e00-\u9fff]{4}/.test(quote)
 }
 
+/** Characters before a quotation, in the same sentence, that may say whose words it is. */
 const maxLead = 400
 
 function isAttributed(line: string, { at, end }: { readonly at: number; readonly end: number }): boolean {
@@ -95,12 +99,14 @@ const claim = new RegExp(
 /** No claim: "needs to be approved by the user", "the user has not approved it", "if the user agrees". */
 const denied =
   /\b(?:not|never|no|n['’]t|without|until|unless|before|if|once|awaiting|pending|whether|when|asks?|asking|needs?|must|should|wait(?:ing)? for)\b/i
+/** "deleted the table", "force push", "released it" */
 const destructive =
   /\b(?:delet|remov|drop|destroy|wip|eras|overwrit|force|reset|push|deploy|publish|releas|merg|rollback|revert|purchas|pay|spend|buy|transfer|migrat)\w*/i
 
 /**
  * A claim that the user approved something needs its own ground: a message of the user that names it, or a reply to a
- * question that names it. One "ok" somewhere proves nothing else.
+ * question that names it. One "ok" somewhere proves nothing else. "The user approved the release." → "The user approved the release. (no such
+ * approval on record)", unless there is "Release it" or a "yes" to "Shall I release it?".
  */
 export function annotateApprovals(text: string, exchanges: readonly Exchange[]): Annotated {
   let grounds: readonly Ground[] | undefined
@@ -126,6 +132,7 @@ export function isHarmful(claim: string): boolean {
   return destructive.test(claim)
 }
 
+/** "No, leave it.", "Don't.", "Wait" */
 const refusal = /^\W*(?:no|nope|don'?t|do not|stop|never|wait|cancel|nein|non)\b/i
 
 /** From here to the end of a part of a sentence, something is forbidden or bound to a condition. */
@@ -164,12 +171,14 @@ function groundsIn(exchanges: readonly Exchange[]): readonly Ground[] {
 const maxWords = 6
 /** Words that name nothing: "Make a plan" does not approve the plan. */
 const vague = new Set(contentWords('plan proposal approach change changes solution suggestion design'))
+/** "Yes", "Sounds good", "I agree", "好" */
 const consent =
   /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go|do it|do that|let'?s|please do|proceed|continue|approved?|agreed?|accept|lgtm|looks? good|sounds? good|good|great|perfect|fine|correct|right|exactly|ship it|merge it|ja|oui|sí|si)\b|\b(?:approve|agree|go ahead)\b|^\W*(?:好|是|可以|はい|👍)/iu
 
 /**
  * One message must have half of the first words that say what was approved. If these words name nothing, it must agree; if
- * they are about something that cannot be undone, it must be about that too.
+ * they are about something that cannot be undone, it must be about that too. "Paint the gate green" grounds "painting the gate", but not
+ * "deleting the gate", nor "the plan".
  */
 function isGrounded(what: string, grounds: readonly Ground[]): boolean {
   const words = contentWords(what).slice(0, maxWords)
@@ -201,6 +210,7 @@ export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
   })
 }
 
+/** By a command in backticks, a commit's hash or the words of a todo on the line. */
 function lastSeen(line: string, { commands, commits, repository, todos }: Ledger): string | undefined {
   const command = commands.find(({ text, ended }) => ended !== 'unfinished' && line.includes(`\`${text}\``))
   const [commit, ...others] = commits.filter(({ hash }) => line.includes(hash.slice(0, 7)))
@@ -212,11 +222,13 @@ function lastSeen(line: string, { commands, commits, repository, todos }: Ledger
   )
 }
 
+/** "passes", "is green"; "fails", "is broken"; "not yet pushed"; "does not pass", "failed first, passes now" */
 const passes = /\b(?:pass(?:es|ed|ing)?|succe\w+|green|clean|ok)\b/i
 const fails = /\b(?:fail(?:s|ed|ing)?|broken|red)\b/i
 const notPushed = /\b(?:not (?:yet )?(?:been )?pushed|unpushed)\b/i
 const negated = /\b(?:not|no|never|n['’]t|0|zero|until|before|previously|first|then|earlier|was|were)\b/i
 
+/** "1a2b3c4 is not yet pushed" → pushed; "1a2b3c4 was pushed" → no push after this commit. */
 function pushSeen(line: string, isPushed: boolean): string | undefined {
   if (isPushed) return notPushed.test(line) ? 'pushed' : undefined
   return /\bpushed\b/i.test(line) && !negated.test(withoutWas(line)) ? 'no push after this commit' : undefined
@@ -235,6 +247,7 @@ function commandSeen(line: string, { ended, outcome }: CommandFact): string | un
   return ended === 'well' && fails.test(line) ? `passed${said}` : undefined
 }
 
+/** "- [ ] Paint the gate" → done; "- [x] Paint the gate" → not done, if that is its state. */
 function todoSeen(line: string, { status }: Todo): string | undefined {
   const isOpen = /^\s*[-*] \[ \]|\b(?:pending|not (?:yet )?(?:done|started)|to do)\b/i.test(line)
   const isDone = /^\s*[-*] \[x\]|\b(?:done|completed|finished)\b/i.test(line) && !negated.test(line)

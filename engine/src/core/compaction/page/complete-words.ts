@@ -62,7 +62,7 @@ export function isSameWords(one: Exchange, other: Exchange | undefined): boolean
   return one.kind === other?.kind && one.text === other.text && one.uuid === other.uuid
 }
 
-/** The same message typed again says nothing new. */
+/** The same message typed again says nothing new: "go on", "Go on!" → "go on". */
 export function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchange[] {
   const seen = new Set<string>()
   return exchanges.filter(({ text, about = '' }) => {
@@ -75,17 +75,17 @@ export function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchang
 
 type Where = { readonly plain: string; readonly summary: string; readonly content: ReadonlySet<string> }
 
-/** Plain words line by line, so that the end of one line and the start of the next are no match. */
+/** "Fix it.\nNow!" → " fix it \n now ": the end of one line and the start of the next are no match. */
 export function searchable(summary: string): Where {
   const plain = summary.split('\n').map(plainWords).join('\n')
   return { plain, summary, content: new Set(contentWords(summary)) }
 }
 
 const fewWords = 3
-/** Minimum share of the words of the question that must be there for a reply to count as quoted. */
+/** Of the words of "Which hinge, left or right?", most must be there for the reply "The left one" to count as quoted. */
 const topicShare = 0.6
 
-/** Every sentence of the message is there. One or two words ("yes") count only in quotes. */
+/** Every sentence of the message is there: "Fix it. Then push it." in "- Fix it. Then push it." One or two words ("yes") count only in quotes. */
 export function isInSummary({ text, kind, about = '' }: Exchange, where: Where): boolean {
   const { plain, summary, content } = where
   // "Skip 5 and 7" is useless without what 5 and 7 are.
@@ -102,6 +102,7 @@ export function isInSummary({ text, kind, about = '' }: Exchange, where: Where):
   return ownSentences(text).every((sentence) => holdsWords(plain, plainWords(sentence)))
 }
 
+/** "Fix it. Why?\n[pasted log, …]" → "Fix it.", "Why?" */
 function ownSentences(text: string): readonly string[] {
   return text
     .split(/\n+|(?<=[.!?。！？])\s+/)
@@ -130,7 +131,7 @@ function fitted(
   return new Map([...shown].toReversed())
 }
 
-/** This many first words identify a message even if its end was altered. */
+/** This many first words identify a message even if its end was altered: "Please fix the gate" for "Please fix the gate, then push". */
 const startWords = 4
 
 type Insertion = {
@@ -193,6 +194,7 @@ export const leads: Readonly<Record<Exchange['kind'], readonly [alone: string, b
   task: ['from the agent that started this one', 'from the agent that started this one about: '],
 }
 
+/** "(while the agent was working)", "(asked: Which one?)"; nothing before a plain message. */
 export function leadOf({ kind, about = '' }: Exchange): string {
   const [alone, before] = leads[kind]
   const what = neutralize(condensed(about, maxAbout)).replace(/\s*\n\s*/g, ' ')
@@ -210,12 +212,12 @@ export function locator({ kind, text }: Exchange, start: 'On' | 'Then came' = 'O
   return `${start} ${kind === 'approval' ? 'the approved plan' : 'a message without text'}`
 }
 
-/** Tells a locator from a quotation of the user in a list that code wrote. */
+/** `On "Fix the gate."` and `Then came a rejected call` are locators; `"On we go."` quotes the user. */
 export function isLocator(item: string): boolean {
   return /^(?:On|Then came) (?:"|a |the )/.test(item)
 }
 
-/** The agent said or did something about it. */
+/** The agent said or did something about it; being interrupted is neither. */
 export function isStarted({ report, steps = [], done }: Exchange): boolean {
   return report !== undefined || done !== undefined || steps.some(({ text }) => text !== interrupted)
 }

@@ -13,6 +13,7 @@ import type { RecordEntry, RecordStep } from './entries.ts'
 /** How much of an entry is shown: characters of the user's words, of the report and of each step, and how many of the last steps. */
 type Detail = { readonly words: number; readonly report: number; readonly step: number; readonly steps: number }
 
+/** `- "Fix the gate." → The hinge was too wide.` */
 const oneLiner: Detail = { words: 160, report: 160, step: 0, steps: 0 }
 /** A step on one line. */
 const shortStep = 160
@@ -154,7 +155,7 @@ function entryText({ exchange, isQuoted, steps }: RecordEntry, detail: Detail, r
   return [`- ${isQuoted ? '' : 'User: '}${words}`, ...lines.map(indented)].join('\n')
 }
 
-/** Every line of it, so that a list in a report does not read as more of the user's messages. */
+/** "- a\n- b" → "  - a\n  - b", so that a list in a report does not read as more of the user's messages. */
 function indented(text: string): string {
   return text.replace(/^(?=.)/gm, '  ')
 }
@@ -166,7 +167,7 @@ function reportText(report: string, most: number): string {
   return neutralize(most > shortReport ? outlined(report, most) : oneLine(gist(report, most), 2 * most))
 }
 
-/** Whole, or without code, or the first sentence of every line, since findings are often in the middle. */
+/** Whole, or without code, or the first sentence of every line: "- It is rusty. I saw it.\n- It fits." → "- It is rusty.\n- It fits." */
 function outlined(text: string, most: number): string {
   const bare = text.length <= most ? text.trim() : withoutCode(text).replace(/\n\s*\n/g, '\n')
   if (bare.length <= most) return bare

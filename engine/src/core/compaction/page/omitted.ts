@@ -7,6 +7,7 @@ const maxTerms = 8
 const minExchanges = 4
 /** `parseGate`, `gate_open`, `hinge.css`, `v2`: the last part of a path, without marks around it. */
 const term = /[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/gu
+/** `gate_open`, `parseGate`, `hinge.css`, `v2`, `2x`; not "gate". */
 const name = /_|\p{Ll}\p{Lu}|[\p{L}\d]\.\p{L}|\p{L}-?\d|\d-?\p{L}/u
 const minTerm = 4
 const maxTerm = 40
@@ -40,7 +41,7 @@ export function omittedTerms({ exchanges }: Ledger, page: string): readonly stri
 
 type Count = { readonly text: string; readonly count: number }
 
-/** How often the exchange has each term, by the term in lower case. */
+/** "Berlin, BERLIN and 2026" → berlin: 2. Numbers, short words and common ones are not counted. */
 function countsIn({ text, about = '', report = '', steps = [] }: Exchange): ReadonlyMap<string, Count> {
   const said = [text, about, report, ...steps.map((step) => step.text)].join('\n')
   const spellings = new Map<string, number>()

@@ -64,6 +64,7 @@ function partsOf(page: string): PageParts {
   }
 }
 
+/** `- "Never push."` → a rule of the user; `- (from the agent that started this one) "Never push."` → one of that agent. */
 const fromAgent = `(${leads.task[0]}) `
 
 function rulesIn(body: string): readonly Rule[] {
@@ -73,8 +74,9 @@ function rulesIn(body: string): readonly Rule[] {
   })
 }
 
-/** In lists that code wrote, the user's words are on the first line of an item or between tags. Indented lines are the agent's. */
+/** In lists that code wrote, the user's words are on the first line of an item (`- User: "Fix it."`) or between tags. Indented lines are the agent's. */
 const codeItem = /^- (?:User: ?)?/
+/** `1. "Fix it."`, `  * "Fix it."`: the lines after it belong to it. */
 const modelItem = /^\s*(?:[-*•]|\d+[.)])\s+/
 
 function itemsIn(body: string, start: RegExp): readonly string[] {
@@ -99,7 +101,7 @@ function wordsOf(item: string): Words | undefined {
 
 type Lead = { readonly kind: WordKind; readonly about: string; readonly rest: string }
 
-/** The inverse of `leadOf`. */
+/** The inverse of `leadOf`: `(in reply to: Which one?) "The first"` → message, "Which one?", ` "The first"`. */
 function leadIn(item: string): Lead {
   const kinds = (Object.keys(leads) as WordKind[]).toSorted((a, b) => leads[b][1].length - leads[a][1].length)
   for (const kind of kinds) {
@@ -111,7 +113,7 @@ function leadIn(item: string): Lead {
   return { kind: 'message', about: '', rest: item }
 }
 
-/** Between tags or quotation marks; otherwise all of it, since a model lists the messages word for word. */
+/** `"Fix it" → Done.` and `"Fix it" (in full: …)` → "Fix it". Without marks all of it, since a model lists the messages word for word. */
 function quotedText(item: string): string {
   const text = item.trim()
   const [, tagged] = /^<user-message>\n([\s\S]*?)\n<\/user-message>/.exec(text) ?? []

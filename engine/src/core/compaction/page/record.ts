@@ -92,7 +92,7 @@ export function* writingRecord(conversation: Conversation, options: RecordOption
   ].join('\n\n')
 }
 
-/** Also true for what announces: "Let me look at the gate." was done. */
+/** Also true for "Let me look at the gate.", which was done. */
 function createIsNothingNew(alreadySaid: string): IsSaid {
   const isSaid = createIsSaid(alreadySaid)
   return (statement, as) => isAnnouncement(statement.trim()) || isSaid(statement, as)
@@ -140,7 +140,7 @@ function earlierWithin(
   return sections.length === 0 || countTokens(text) > tokens ? [] : [`${heading('before')}${text}`]
 }
 
-/** All words and steps since a message, each as a paragraph. */
+/** All words and steps since a message, each as a paragraph: "Fix it.\n\nDone.\n\nedited gate.ts". */
 function saidSince({ exchanges }: Ledger, since: number): string {
   const recent = exchanges.filter(({ last }) => last >= since)
   return recent
@@ -148,7 +148,10 @@ function saidSince({ exchanges }: Ledger, since: number): string {
     .join('\n\n')
 }
 
-/** The newest that fit, in order. An explanation that the summary gives is left out; so is an error of which nothing is left. */
+/**
+ * The newest that fit, in order. An explanation that the summary gives is left out; so is an error of which nothing is left: "`make`
+ * failed: no rule for gate." where the summary has "- no rule for gate".
+ */
 function errorsWithin(ledger: Ledger, { isSaid, ...limit }: Unsaid): readonly ErrorFact[] {
   const newestFirst = ledger.errors
     .map((error) => ({
@@ -163,7 +166,7 @@ function errorsWithin(ledger: Ledger, { isSaid, ...limit }: Unsaid): readonly Er
   return newestFirst.slice(0, linesWithin(lines, limit).length).toReversed()
 }
 
-/** Of the explanation. A text that was too long to be kept whole is a report, not an explanation of this error. */
+/** "The rule is missing. I add it." → both; "All is done.\n[…]\nThe end." → none: a text that was too long to be kept whole is a report. */
 function sentencesOf({ cause = '' }: ErrorFact): readonly string[] {
   return cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
 }
@@ -177,7 +180,7 @@ function errorLine(error: ErrorFact, ledger: Ledger): string {
   return `- \`${name}\` failed: ${failed}.${said}${endOf(error, ledger.errors)}`
 }
 
-/** An explanation after which the same command failed again, with another error, was wrong or not the whole cause. */
+/** " It succeeded later.", or " It failed again after that." where the same command had another error later: then the explanation was wrong or not all. */
 function endOf({ what, last, isFixed }: ErrorFact, errors: readonly ErrorFact[]): string {
   if (errors.some((other) => other.what === what && other.last > last)) return ' It failed again after that.'
   return isFixed ? ' It succeeded later.' : ''

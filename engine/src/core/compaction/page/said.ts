@@ -61,6 +61,7 @@ const shortName = 6
 /** "at line 178", "lines 464 and 585", "gate.ts:12:4": true only until the file changes, so summaries leave them out. */
 const lineNumbers = /\blines? ~?\d+(?:(?:\s?[-–,]\s?| and )\d+)*|(?<=\w\.\w{1,5}):\d+(?:[-:]\d+)?/gi
 
+/** "- gate.ts:12 calls openGate" → the name openGate, and the other words by their stems. The line number is left out. */
 function termsIn(whole: string) {
   const text = whole.replace(lineNumbers, ' ')
   const tokens = text.replace(/^\s*(?:[-*+•]|\d+[.)])\s+/, '').match(/[\p{L}\p{N}_]+/gu) ?? []
@@ -98,7 +99,7 @@ export function unsaidIn(text: string, { isSaid, known, withoutCode = false }: U
   return kept.map((block) => block.text).join('\n')
 }
 
-/** Of the items of a list: fewer old ones are shown, because the new ones may refer to them. */
+/** Of the items of a list: with two old items of three, only the new one is shown; with one, all three, because the new ones may refer to it. */
 const mostlyOld = 2 / 3
 
 /** New items and rows with what introduces them: the item above, or the head of the table, which is its first two rows. */
@@ -113,7 +114,7 @@ function newBlocks(unit: readonly ProseBlock[], isOld: (block: ProseBlock) => bo
   return kept
 }
 
-/** One of the first two rows of a table. */
+/** "| Part | Color |" and "| --- | --- |", the first two rows of a table. */
 function isHead(unit: readonly ProseBlock[], at: number): boolean {
   const isRow = (place: number) => unit[place]?.kind === 'row'
   return isRow(at) && !(isRow(at - 1) && isRow(at - 2))
@@ -132,7 +133,7 @@ function isCode({ kind, text }: ProseBlock): boolean {
 /** A paragraph of fewer words ("Done.") has another meaning after another request, so it is not a repetition. */
 const selfContained = 6
 
-/** A paragraph, or a list, table or code block with the line that introduces it. */
+/** "Two reasons:\n- a\n- b\n\nDone." → "Two reasons:" with both items, and "Done." */
 function unitsOf(text: string): readonly (readonly ProseBlock[])[] {
   const units: ProseBlock[][] = []
   let before: ProseBlock | undefined

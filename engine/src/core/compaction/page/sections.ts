@@ -33,6 +33,7 @@ type Candidate = { readonly line: number; readonly number: number | undefined; r
 const numbered = /^[ \t]{0,3}(?:#{1,6}[ \t]*)?(?:\*\*|__)?[ \t]*(\d)[.):][ \t]*(\S.*)$/
 /** A title without a number must look like a heading: `## Errors`, `**Errors**`. */
 const unnumbered = /^[ \t]{0,3}(?:#{1,6}[ \t]+|\*\*|__)(\S.*)$/
+/** Characters. A title is at the start of its line. */
 const maxTitle = 100
 
 export function readSections(text: string): readonly Section[] {
@@ -59,7 +60,7 @@ export function joinSections(sections: readonly Section[]): string {
     .join('\n')
 }
 
-/** Which of the nine a summary does not have. */
+/** Which of the nine a summary does not have: without "4. Errors and fixes:", that one. */
 export function missingSections(sections: readonly Section[], variant: SummaryVariant): readonly string[] {
   const found = new Set(sections.map(({ number }) => number))
   return sectionTitles(variant).filter((_, index) => !found.has(index + 1))
@@ -82,7 +83,7 @@ function candidatesIn(lines: readonly string[]): readonly Candidate[] {
 
 type Heading = { readonly line: number; readonly number: number }
 
-/** By their titles; in a translated summary, which has other titles, by the numbers 1 to 9. */
+/** By their titles; in a translated summary, which has other titles, by the numbers 1 to 9: "4. Fehler und Lösungen:" → 4. */
 function headings(candidates: readonly Candidate[]): readonly Heading[] {
   const titled = rising(
     candidates.flatMap(({ line, number, title }) => {
@@ -99,7 +100,7 @@ function headings(candidates: readonly Candidate[]): readonly Heading[] {
   return inOrder.length === 9 ? inOrder : titled
 }
 
-/** Each number once, in rising order. */
+/** Each number once, in rising order: 1, 2, 2, 4, 3 → 1, 2, 4. */
 function rising(found: readonly Heading[]): readonly Heading[] {
   const kept: Heading[] = []
   for (const heading of found) if (heading.number > (kept.at(-1)?.number ?? 0)) kept.push(heading)
@@ -136,7 +137,7 @@ export function shortenSummary(text: string, options: ShortenOptions): string {
   return `${shortenedNote}\n\n${joinSections(sections.map((section) => section.result()).filter(({ body }) => body.trim() !== ''))}`
 }
 
-/** Each section to the same share of its size. */
+/** Each section to the same share of its size: 300 and 100 tokens within 200 → 150 and 50. */
 function shrinkEvenly(sections: readonly Shrinking[], tokens: number): void {
   const size = sections.reduce((sum, section) => sum + section.tokens, 0)
   if (size <= tokens || size === 0) return
@@ -222,7 +223,7 @@ function textLeft({ kind, sentences, children }: Unit): string {
   return isBare ? text.replace(/:((?:\*\*|__)?)\s*$/, `$1 ${leftOut}`) : text
 }
 
-/** A longer paragraph is one piece: dropping its sentences one by one would take quadratic time. */
+/** A paragraph of more sentences is one piece: dropping them one by one would take quadratic time. */
 const maxSentences = 200
 
 /** A remark in parentheses stays with its sentence: "It was pushed. (last seen: no push after this commit)". */
@@ -241,9 +242,12 @@ export type ProseBlock = {
   readonly parent: number
 }
 
+/** "```ts", "~~~" */
 const fence = /^\s*(?:```|~~~)/
+/** "- a", "  2) a" */
 const bullet = /^\s*(?:[-*+•]|\d+[.)])\s/
 
+/** "Two reasons:\n- a\n  - b" → a paragraph, an item below it, and an item below that. */
 export function proseBlocks(text: string): readonly ProseBlock[] {
   const blocks: ProseBlock[] = []
   const lines = text.split('\n')

@@ -72,12 +72,13 @@ function code(text: string): string {
   return `\`${line(text, 600).replaceAll('`', "'")}\``
 }
 
-/** The newest of them, and how many more there are. */
+/** The newest of them, and how many more there are: "b.ts, c.ts, d.ts and 1 more". */
 function newest(items: readonly string[], count: number, rest: string): string {
   const more = items.length > count ? ` and ${items.length - count} ${rest}` : ''
   return `${items.slice(-count).join(', ')}${more}`
 }
 
+/** "Branch: main.", "Working tree: staged: b.ts; untracked: c.ts." The latter only if nothing can have changed it since. */
 function repositoryLines({ branch, staged, unstaged, untracked, statusLast, touchedLast }: RepositoryFact) {
   const lines = branch === undefined ? [] : [`Branch: ${line(branch, 100)}.`]
   if (statusLast < 0 || touchedLast >= statusLast) return lines
@@ -97,7 +98,7 @@ function uncommittedLines(ledger: Ledger): readonly string[] {
   return [`Changed since the last commit and not seen to be committed: ${newest(changed, most.uncommitted, 'more')}.`]
 }
 
-/** As somebody in the working folder would name them. */
+/** As somebody in the working folder would name them: "/p/src/a.ts" → "src/a.ts" in /p. */
 function changedSince(time: number, { files, root = '' }: Ledger): readonly string[] {
   const inside = (path: string) => (root !== '' && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
   return files.filter(({ last }) => last > time).map(({ path }) => line(inside(path), 120))
@@ -132,6 +133,7 @@ function latestRuns(runs: readonly CommandFact[]): readonly CommandFact[] {
   return kept.toReversed()
 }
 
+/** "- `npm test` failed (exit 1) at 2026-01-02 03:04 UTC, "3 failed"" */
 function commandLine({ text, ended, exit, outcome, time }: CommandFact): string {
   const result = ended === 'well' ? 'passed' : `failed${exit === undefined ? '' : ` (exit ${exit})`}`
   const when = time === undefined ? '' : ` at ${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
@@ -142,6 +144,7 @@ function commandLine({ text, ended, exit, outcome, time }: CommandFact): string 
 /** A longer remark that is the same as on the line before is replaced with "(the same changed since)". */
 const maxSince = 40
 
+/** " (not run since these changed: a.ts)" or " (nothing changed since)"; empty where a command may or may not have changed something. */
 function sinceText({ last }: CommandFact, ledger: Ledger): string {
   const changed = changedSince(last, ledger)
   if (changed.length > 0) return ` (not run since these changed: ${newest(changed, most.changed, 'more')})`
@@ -165,7 +168,7 @@ function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly s
   ]
 }
 
-/** A message that the next one repeats or extends was not passed over. */
+/** "Paint it." right before "Oil it." was passed over; before "Paint it, and oil it.", which extends it, it was not. */
 export function isPassedOver(exchange: Exchange, next: Exchange | undefined): boolean {
   if (next === undefined || exchange.text === '' || !['message', 'queued'].includes(exchange.kind)) return false
   const isExtended = holdsWords(plainWords(next.text), plainWords(exchange.text).trimEnd())
@@ -182,7 +185,7 @@ function isDealtWith({ text }: Exchange, later: readonly Exchange[]): boolean {
 
 export type RulesOptions = TokenLimit & { readonly shown: string; readonly recall: boolean }
 
-/** Oldest first. Where some must go the newest stay, and a line says how many went and how to find them. */
+/** `- "Never push."`, oldest first, unless the context has it. Where some must go the newest stay, and a line says how many went and how to find them. */
 export function ruleLines({ rules, olderRules = 0 }: Ledger, options: RulesOptions): readonly string[] {
   const { shown, recall } = options
   const plain = plainWords(shown)
