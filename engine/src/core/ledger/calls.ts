@@ -1,6 +1,6 @@
 // The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
-import { defined, stringAt } from '../message/json.ts'
+import { defined, numberAt, stringAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { oneLine } from '../text/one-line.ts'
@@ -19,7 +19,7 @@ import type { Command } from '../tools/shell.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { CommandFact, Step } from './facts.ts'
 import { noteGit } from './git.ts'
-import { caps, commandKey, isNotOurs, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
+import { caps, commandKey, noteError, noteFile, noteFixed, noteTouched, notOurs, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { noteTodoCall } from './todos.ts'
 import { type Words, wordsInResult } from './user-words.ts'
@@ -51,7 +51,12 @@ export function noteResult(
     .slice(-requestsInForce)
     .map((exchange) => exchange.text)
     .join('\n')
-  return { words, step: stepOf(call, { text, isError, request, root: state.root, ...(run ? { run } : {}) }) }
+  const step = stepOf(call, { text, isError, request, root: state.root, ...(run ? { run } : {}) })
+  // The agent did something else than look or edit, so its next words are about that: after "`make` failed" and "ran `npm test` → ok",
+  // "The tests cover the hinge." is no explanation of `make`.
+  const isElsewhere = step?.type === 'did' && changedBy(call).length === 0
+  if (isElsewhere && state.errors.get(state.unexplained ?? '')?.last !== state.messages) state.unexplained = undefined
+  return { words, step }
 }
 
 /** A file that the user pointed at still counts after "go on". */
@@ -99,7 +104,8 @@ function noteCommand(
   const outcome = outcomeLine(ownLines(state, script, ending), ended === 'badly')
   if (ending.task) state.background.set(ending.task, { line, verifies, actions })
   const run = { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome }
-  noteRun(state, { ...run, ...(ending.task ? { isRunning: true } : {}) }, { actions, verifies })
+  const late = numberAt(raw, 'timedOutAfterMs') === undefined ? {} : { isLate: true as const }
+  noteRun(state, { ...run, ...(ending.task ? { isRunning: true, ...late } : {}) }, { actions, verifies })
   if (ended === 'badly') noteError(state, { what: line, line: outcome })
   if (ended === 'well') noteFixedBy(state, script, line)
   noteChanges(state, script, ending)
@@ -157,7 +163,7 @@ export function noteEnded(state: State, message: ViewMessage): void {
     state.background.delete(task)
     const known = state.commands.get(line)
     if (known?.isRunning !== true) continue
-    const { isRunning, ...fact } = known
+    const { isRunning, isLate, ...fact } = known
     const code = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
     const exit = code === undefined ? undefined : Number(code)
     const ended = exit === undefined ? 'unfinished' : exit === 0 ? 'well' : 'badly'
@@ -192,7 +198,7 @@ type Kind = { readonly actions: ActionsRun; readonly verifies: boolean }
 function noteRun(state: State, run: CommandFact, { actions: { all, blamed }, verifies }: Kind): void {
   const { ended, outcome, isRunning } = run
   if (!verifies && all.length === 0 && !isRunning) return void state.commands.delete(run.text)
-  if (ended === 'badly' && isNotOurs(outcome)) return
+  if (ended === 'badly' && notOurs.test(outcome)) return
   const fact = { ...run, ...(all.length === 0 ? {} : { actions: all }) }
   const key = commandKey(fact)
   const before = state.commands.get(key)

@@ -26,6 +26,8 @@ export type CommandFact = {
   readonly ended: CommandEnd
   /** It was started, and not seen to end. */
   readonly isRunning?: true
+  /** It took too long, so the client let it run on in the background. It was meant to end. */
+  readonly isLate?: true
   /** The most informative line of the latest output. */
   readonly outcome: string
   readonly actions?: readonly Action[]
@@ -123,6 +125,8 @@ export type Ledger = {
   readonly commands: readonly CommandFact[]
   readonly errors: readonly ErrorFact[]
   readonly todos: readonly Todo[]
+  /** When the list last changed. */
+  readonly todosLast?: number
   readonly commits: readonly Commit[]
   readonly repository: RepositoryFact
 }

@@ -65,7 +65,7 @@ export function fromJson(value: unknown): Ledger {
       .filter((fact) => fact !== undefined)
   return {
     messages,
-    ...defined({ root: stringAt(value, 'root')?.slice(0, maxText) }),
+    ...defined({ root: stringAt(value, 'root')?.slice(0, maxText), todosLast: numberAt(value, 'todosLast') }),
     // No time is later than the next message.
     exchanges: all('exchanges', readExchange).map((exchange) => ({
       ...exchange,
@@ -130,9 +130,9 @@ const readFile = factOf<FileFact>({ path: '', last: 0 })
 const readRun = factOf<Omit<CommandFact, 'actions'>>(
   {
     ...{ text: '', last: 0, time: 0, exit: 0, ended: ['well', 'badly', 'unfinished'], outcome: '' },
-    ...{ isRunning: true, failed: actions, hasSucceeded: true },
+    ...{ isRunning: true, isLate: true, failed: actions, hasSucceeded: true },
   },
-  ['time', 'exit', 'isRunning', 'failed', 'hasSucceeded'],
+  ['time', 'exit', 'isRunning', 'isLate', 'failed', 'hasSucceeded'],
 )
 
 function readCommand(item: unknown): CommandFact | undefined {

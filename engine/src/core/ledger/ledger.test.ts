@@ -368,3 +368,31 @@ test('what the agent says once an error is over, or only announces, does not exp
     ['npm run lint', 'The variable y is left over from the old parser.'],
   ])
 })
+
+test('words after other work do not explain an older error; after a look or an edit they do', () => {
+  const causeAfter = (act: (talk: ReturnType<typeof session>) => void) => {
+    const talk = session()
+    talk.user('Go')
+    talk.runs('npm run build', 'Error: no module x', { isError: true })
+    act(talk)
+    talk.says('The old parser is left over.')
+    return talk.book.ledger().errors.map(({ cause }) => cause)
+  }
+  expect(causeAfter(({ runs }) => runs('cat x.ts', 'parse()'))).toEqual(['The old parser is left over.'])
+  expect(causeAfter(({ runs }) => runs('npm test', '9 passed'))).toEqual([undefined])
+  expect(causeAfter(({ runs }) => runs('npm run build', 'Error: no module x', { isError: true }))).toEqual([
+    'The old parser is left over.',
+  ])
+  expect(
+    causeAfter(({ call, result }) => {
+      const id = call('Edit', { file_path: '/p/x.ts', old_string: 'a', new_string: 'b' })
+      result([{ type: 'tool_result', tool_use_id: id, content: 'Done.' }])
+    }),
+  ).toEqual(['The old parser is left over.'])
+  expect(
+    causeAfter(({ call, result }) => {
+      const id = call('Task', { description: 'Paint the gate' })
+      result([{ type: 'tool_result', tool_use_id: id, content: 'It is painted.' }])
+    }),
+  ).toEqual([undefined])
+})

@@ -18,7 +18,7 @@ import { rulesIn, saysSomethingLasting } from './rules.ts'
 import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
 import { interrupted, shortStatement, withoutAnnouncement, withoutSteps } from './steps.ts'
 import { noteShownTodos } from './todos.ts'
-import { isForTheAgent, isInterruption, questionBehind, typedText, type Words } from './user-words.ts'
+import { interruption, isForTheAgent, isTyped, questionBehind, typedText, type Words } from './user-words.ts'
 
 export type LedgerBook = {
   /**
@@ -159,8 +159,7 @@ function withStep(exchange: Exchange, step: Step): Exchange {
 }
 
 function readRequest(state: State, message: ViewMessage): void {
-  const whole = textOf(message.content)
-  if (isInterruption(whole)) {
+  if (interruption.test(textOf(message.content))) {
     noteStep(state, { type: 'did', text: interrupted })
     state.isAnswered = undefined
   }
@@ -194,13 +193,15 @@ type Where = Pick<ViewMessage, 'uuid'> & { readonly last?: number }
 
 function noteWords(state: State, words: Words, { uuid, last = state.messages }: Where): void {
   const { kind } = words
-  const isUsers = kind === 'message' || kind === 'queued'
-  const about = words.about ?? (isUsers ? questionBehind(words.text, state.agentText) : undefined)
+  const about = words.about ?? (isTyped(words) ? questionBehind(words.text, state.agentText) : undefined)
   const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))), maxWords)
   const exchange: Exchange = {
     kind,
     text: said,
-    ...(about === undefined ? {} : { about: aboutText(kind, about) }),
+    // A plan is kept longer than a question: an approval is about all of it.
+    ...(about === undefined
+      ? {}
+      : { about: condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? maxPlan : maxAbout) }),
     last,
     ...(uuid === undefined ? {} : { uuid }),
     ...(saysSomethingLasting(said) ? { lasts: true } : {}),
@@ -223,9 +224,4 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
     const fresh = { text, by, ...(uuid === undefined ? {} : { uuid }) } as const
     if (key.trim() !== '') state.rules.set(key, { ...(known ?? fresh), last })
   }
-}
-
-/** A plan is kept longer than a question: an approval is about all of it. */
-function aboutText(kind: Exchange['kind'], about: string): string {
-  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? maxPlan : maxAbout)
 }

@@ -1,5 +1,6 @@
 // A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
 // session of any length stays small.
+import { defined } from '../message/json.ts'
 import { plainWords } from '../text/plain-words.ts'
 import { type ActionsRun, checks } from '../tools/actions.ts'
 import { pathKey, type ToolCall } from '../tools/call.ts'
@@ -59,7 +60,7 @@ export function ledgerOf(state: State): Ledger {
   trim(state, 1)
   return {
     messages: state.messages,
-    ...(state.root === undefined ? {} : { root: state.root }),
+    ...defined({ root: state.root, todosLast: state.todosLast }),
     exchanges: [...state.exchanges],
     ...(state.isAnswered ? { isAnswered: true } : {}),
     rules: [...state.rules.values()],
@@ -88,11 +89,7 @@ export function trim(state: State, slack: number): void {
   dropOldestFacts(state.commits, caps.commits, slack)
 }
 
-function dropOldestFacts<Fact extends { readonly last: number }>(
-  facts: Map<string, Fact>,
-  cap: number,
-  slack: number,
-): number {
+function dropOldestFacts(facts: Map<string, { readonly last: number }>, cap: number, slack: number): number {
   if (facts.size <= cap * slack) return 0
   const oldest = [...facts].toSorted(([, a], [, b]) => a.last - b.last).slice(0, facts.size - cap)
   for (const [key] of oldest) facts.delete(key)
@@ -151,17 +148,12 @@ function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
   return `${what}\n${line.replace(/\d+/g, '0')}`
 }
 
-/** Not errors of the work: "The user doesn't want to proceed", "Request interrupted by user", "Sibling tool call errored". */
-const notOurs =
+/** The call did not run, or was stopped, which is no error of the work: "The user doesn't want to proceed", "Request interrupted by user", "Sibling tool call errored". */
+export const notOurs =
   /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
 
-/** The result says that the call did not run, or was stopped. */
-export function isNotOurs(line: string): boolean {
-  return notOurs.test(line)
-}
-
 export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' | 'line'>): void {
-  if (line === '' || isNotOurs(line)) return
+  if (line === '' || notOurs.test(line)) return
   const key = errorKey({ what, line })
   const cause = state.errors.get(key)?.cause
   state.errors.delete(key) // Set again, so that the latest error is last.
@@ -181,7 +173,8 @@ export function noteFixed(state: State, hasSucceeded: (what: string) => boolean)
 
 /** `make` failed, "The rule is missing." → that is the cause. Only the agent's first words after an error explain it. */
 export function noteCause(state: State, cause: string): void {
-  const error = state.unexplained === undefined ? undefined : state.errors.get(state.unexplained)
-  if (error && state.unexplained !== undefined) state.errors.set(state.unexplained, { ...error, cause })
+  const { unexplained = '' } = state
+  const error = state.errors.get(unexplained)
+  if (error) state.errors.set(unexplained, { ...error, cause })
   state.unexplained = undefined
 }

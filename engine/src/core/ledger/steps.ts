@@ -71,16 +71,12 @@ function addedText(call: ToolCall): string {
   const line = lines.find((text) => defines.test(text)) ?? lines.find((text) => /\w{4}/.test(text)) ?? lines[0]
   if (line === undefined) return ''
   const more = lines.length === 1 ? '' : ' …'
-  return `: ${inMarks(line, lines.length === 1 ? 240 : 120)}${more}`
+  return `: \`${oneLine(line, lines.length === 1 ? 240 : 120).replaceAll('`', "'")}\`${more}`
 }
 
 /** `function open() {`, `def open`, `class Gate`, `func (g *Gate) Open()` */
 const defines =
   /^\s*(?:(?:export|public|private|protected|static|async|abstract|pub|default) )*(?:function|def|defp|class|func|fn|interface|type|struct|enum|module|defmodule|test|it|describe)\b.*\w/
-
-function inMarks(line: string, most: number): string {
-  return `\`${oneLine(line, most).replaceAll('`', "'")}\``
-}
 
 function did(text: string): Step {
   return { type: 'did', text }

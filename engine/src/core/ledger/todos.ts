@@ -33,7 +33,10 @@ function noteList(state: State, items: readonly unknown[]): void {
 function setTodos(state: State, todos: readonly Todo[]): void {
   const byAge = [...todos.filter(({ status }) => status === 'done'), ...todos.filter(({ status }) => status !== 'done')]
   const dropped = new Set(byAge.slice(0, Math.max(0, todos.length - caps.todos)))
-  state.todos = todos.filter((todo) => !dropped.has(todo)).map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
+  const kept = todos.filter((todo) => !dropped.has(todo)).map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
+  // Clients show the same list again and again.
+  if (JSON.stringify(kept) !== JSON.stringify(state.todos)) state.todosLast = state.messages
+  state.todos = kept
 }
 
 /** The id that a client gave to a new task: `{ task: { id: 7 } }` → "7", or "Task #7 created" → "7". */

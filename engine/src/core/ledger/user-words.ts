@@ -8,6 +8,11 @@ import type { WordKind } from './facts.ts'
 
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 
+/** The user typed it. It is no answer, rejection or approval, and no task from another agent. */
+export function isTyped({ kind }: Pick<Words, 'kind'>): boolean {
+  return kind === 'message' || kind === 'queued'
+}
+
 /** "<command-name>/review</command-name>", only at the start: anywhere else it is text about a command. */
 const commandName = /^\s*<command-name>([^<]+)<\/command-name>/
 
@@ -30,11 +35,7 @@ const wrappers = [
 ]
 
 /** Clients write this when the user stops the agent: "[Request interrupted by user]Use tabs." → "Use tabs." */
-const interruption = /^\s*\[Request interrupted by user[^\]\n]{0,40}\]/
-
-export function isInterruption(text: string): boolean {
-  return interruption.test(text)
-}
+export const interruption = /^\s*\[Request interrupted by user[^\]\n]{0,40}\]/
 
 /** Clients write this after the notification of a background task that ended. */
 const afterNotification = /^Read the output file to retrieve the result: .*$/m

@@ -36,7 +36,7 @@ export function failedActionIn(
   { actions, exchanges }: { readonly actions: readonly ActionFact[]; readonly exchanges: readonly Exchange[] },
 ): string | undefined {
   const failed = actions.filter(({ ended }) => ended === 'badly')
-  if (failed.length === 0 || isHedged(sentence)) return undefined
+  if (failed.length === 0 || hedges.test(sentence) || conditional.test(sentence)) return undefined
   for (const fact of failed) {
     const claimed = claimOf(fact, sentence)
     // A claim about the past may be about an earlier run.
@@ -61,10 +61,6 @@ const conditional =
 /** Before the claim, in the same clause: "verify that the tests pass". */
 const wished =
   /\b(?:if|once|when|before|after|ensure|ensuring|make sure|making sure|verify|check|confirm|so|want|expect\w*|require\w*|goal|try|tries|tried|ask\w*|request\w*|plan\w*|hope\w*|see)\b/i
-
-function isHedged(sentence: string): boolean {
-  return hedges.test(sentence) || conditional.test(sentence)
-}
 
 /** A plain statement starts with the sentence, after a comma, or after a joining word: "It is fixed, and the tests pass". */
 const start = String.raw`(?:^[\s\-*_#\d.)]*|[,;:(–—]\s*|\b(?:and|now|that|with|so)\s+)`

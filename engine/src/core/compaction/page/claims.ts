@@ -231,12 +231,9 @@ const negated = /\b(?:not|no|never|n['’]t|0|zero|until|before|previously|first
 /** "1a2b3c4 is not yet pushed" → pushed; "1a2b3c4 was pushed" → no push after this commit. */
 function pushSeen(line: string, isPushed: boolean): string | undefined {
   if (isPushed) return notPushed.test(line) ? 'pushed' : undefined
-  return /\bpushed\b/i.test(line) && !negated.test(withoutWas(line)) ? 'no push after this commit' : undefined
-}
-
-/** "It was pushed" is a claim, although "was" mostly speaks of the past. */
-function withoutWas(line: string): string {
-  return line.replace(/\b(?:was|were) (?=pushed\b)/gi, '')
+  // "It was pushed" is a claim, although "was" mostly speaks of the past.
+  const claimed = line.replace(/\b(?:was|were) (?=pushed\b)/gi, '')
+  return /\bpushed\b/i.test(line) && !negated.test(claimed) ? 'no push after this commit' : undefined
 }
 
 /** Only if the line says one thing: not "passes, but lint fails", not "failed before, passes now". */

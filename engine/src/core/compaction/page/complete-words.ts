@@ -2,6 +2,7 @@
 // stays; messages that are missing there, or that were altered, are inserted in their place in the order.
 import type { Exchange } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
+import { isTyped } from '../../ledger/user-words.ts'
 import type { FidelityReport } from '../../ports/hooks.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { recallPointer } from '../../prompts/recall.ts'
@@ -30,6 +31,7 @@ export type Completed = {
 }
 
 const sectionNumber = 6
+/** Characters of a message that does not fit whole. */
 const shortened = 300
 
 /** The user said something. An approval without words does not count. */
@@ -89,7 +91,7 @@ const topicShare = 0.6
 export function isInSummary({ text, kind, about = '' }: Exchange, where: Where): boolean {
   const { plain, summary, content } = where
   // "Skip 5 and 7" is useless without what 5 and 7 are.
-  const topic = kind === 'message' || kind === 'queued' ? contentWords(about) : []
+  const topic = isTyped({ kind }) ? contentWords(about) : []
   if (topic.filter((word) => content.has(word)).length < topic.length * topicShare) return false
   if (text === '') return kind === 'rejection' && holdsWords(plain, plainWords(about.split(' ').at(-1) ?? ''))
   // "/review src" may be written as "the command /review with src"; "[image]" must be there as it is.

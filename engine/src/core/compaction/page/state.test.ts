@@ -150,6 +150,19 @@ describe('the state', () => {
     expect(lines(ledgerOf(stopped))).toEqual([])
   })
 
+  test('a command that took too long has ended when the user speaks again; a server that was started on purpose has not', () => {
+    const start = (command: string, raw: object) =>
+      call({ name: 'Bash', input: { command }, raw: { backgroundTaskId: `task-${command}`, ...raw } })
+    const late = start('curl gate.example', { timedOutAfterMs: 120_000 })
+    const running = ['- Started and not seen to end: `curl gate.example`']
+    expect(lines(ledgerOf(human('Look.'), late)).slice(0, 1)).toEqual(running)
+    const told = lines(ledgerOf(human('Look.'), late, start('npm run dev', {}), human('Go on.'), agent('Yes.')))
+    expect(told).toEqual(['- Started and not seen to end: `npm run dev`'])
+    const carried = fromJson(JSON.parse(JSON.stringify(ledgerOf(human('Look.'), late))))
+    expect(lines({ ...carried, exchanges: [] })).toEqual(running)
+    expect(lines({ ...carried, exchanges: [{ kind: 'message', text: 'Go on.', report: 'Yes.', last: 9 }] })).toEqual([])
+  })
+
   test('a background command that is reported to have ended runs no longer, and a check has its outcome', () => {
     const start = (command: string) => call({ name: 'Bash', input: { command }, raw: { backgroundTaskId: 'b7f3a' } })
     const notice = (text: string) => human(`<task-notification><task-id>b7f3a</task-id> ${text}</task-notification>`)
@@ -199,6 +212,25 @@ describe('the state', () => {
       shell('git commit', `[main ${(0x1000000 + at).toString(16)}] C`),
     )
     expect(lines(ledgerOf(...commits)).filter((line) => line.startsWith('- 1'))).toHaveLength(20)
+  })
+
+  test('a todo list says which messages of the user are newer, and a tick which check has failed since', () => {
+    const done = todos('Run the tests', 'completed')
+    const failed = shell('npm test', '3 failed', 1)
+    const list = (...parts: readonly (Said | readonly Said[])[]) =>
+      lines(ledgerOf(human('Test it.'), ...parts)).filter((one) => /^Todo|^- \[/.test(one))
+    expect(list(failed, done)).toEqual(['Todo list:', '- [x] Run the tests'])
+    expect(list(done, failed)).toEqual(['Todo list:', '- [x] Run the tests (failed since: `npm test`)'])
+    expect(list(done, failed, shell('npm test', '9 passed'))).toEqual(['Todo list:', '- [x] Run the tests'])
+    expect(list(todos('Paint the gate', 'completed'), failed)).toEqual(['Todo list:', '- [x] Paint the gate'])
+    expect(list(todos('Run the tests'), failed)).toEqual(['Todo list:', '- [ ] Run the tests'])
+    expect(list(done, human('It is wrong.'))[0]).toBe('Todo list, last changed before the user’s latest message:')
+    // The client shows the same list again, which is no change.
+    const shown = { ...human('And now?'), record: { todos: [{ content: 'Run the tests', status: 'completed' }] } }
+    const twice = ledgerOf(human('Test it.'), done, human('It is wrong.'), shown)
+    const lead = 'Todo list, last changed before the user’s latest 2 messages:'
+    expect(lines(twice)[0]).toBe(lead)
+    expect(lines(fromJson(JSON.parse(JSON.stringify(twice))))[0]).toBe(lead)
   })
 
   test('nothing that somebody stored can start a line of its own', () => {

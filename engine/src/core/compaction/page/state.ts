@@ -2,13 +2,15 @@
 // marked as uncertain: a wrong state makes the next agent repeat or undo work.
 import type { CommandFact, Commit, Exchange, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
-import { questionIn } from '../../ledger/user-words.ts'
+import { isTyped, questionIn } from '../../ledger/user-words.ts'
 import { olderRulesLine } from '../../prompts/recall.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { oneLine } from '../../text/one-line.ts'
 import { holdsWords, linesWithin, plainWords } from '../../text/plain-words.ts'
+import { checks } from '../../tools/actions.ts'
 import { purposeOf, readScript } from '../../tools/shell-effects.ts'
+import { type ActionFact, latestActions } from './action-claims.ts'
 import { isStarted } from './complete-words.ts'
 import { createIsSaid } from './said.ts'
 
@@ -26,9 +28,16 @@ const most = { commands: 5, commits: 20, uncommitted: 12, changed: 3, open: 5 } 
 
 /** Lines for the section, without its heading; none when nothing is known. */
 export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput): readonly string[] {
-  const { commands, commits, repository, root = '', todos } = ledger
+  const { commands, commits, exchanges, repository, root = '', todos, todosLast = Number.POSITIVE_INFINITY } = ledger
   const runs = latestRuns(commands.filter(({ ended }) => ended !== 'unfinished')).slice(-most.commands)
-  const running = commands.filter(({ isRunning }) => isRunning)
+  const spokenSince = (time: number) => exchanges.filter((exchange) => exchange.last > time && isTyped(exchange)).length
+  // `npm run dev`, started on purpose, may still run; `curl …`, which was meant to end, has ended when the user speaks again.
+  const running = commands.filter(({ isRunning, isLate, last }) => isRunning && !(isLate && spokenSince(last) > 0))
+  // The marks are the agent's word at that time: "Todo list, last changed before the user’s latest 2 messages:"
+  const newer = spokenSince(todosLast)
+  const age =
+    newer === 0 ? '' : `, last changed before the user’s latest ${newer === 1 ? 'message' : `${newer} messages`}`
+  const failed = latestActions(commands).filter(({ ended, last }) => ended === 'badly' && last > todosLast)
   const isSeen = workspace === undefined
   // A summary often leaves out whether its commits were pushed; the workspace knows.
   const listed = isSeen ? commits : commits.filter(({ hash }) => !shown.includes(hash))
@@ -38,7 +47,7 @@ export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput):
     ...under('Commits made in this session:', listed.slice(-most.commits), (commit) =>
       commitLine(commit, { repository, isSeen }),
     ),
-    ...under('Todo list:', todos, todoLine),
+    ...under(`Todo list${age}:`, todos, (todo) => todoLine(todo, failed)),
     ...under('Commands that verify the work:', runs, (run) => {
       const [before, since] = [runs[runs.indexOf(run) - 1], sinceText(run, ledger)]
       const isSame = since.length > maxSince && before !== undefined && sinceText(before, ledger) === since
@@ -115,8 +124,12 @@ function commitLine(
 
 const marks = { done: 'x', 'in-progress': '~', pending: ' ' } as const
 
-function todoLine({ text, status }: Todo): string {
-  return `- [${marks[status]}] ${line(text, 240)}${status === 'in-progress' ? ' (in progress)' : ''}`
+/** `- [x] Run the tests (failed since: \`npm test\`)`, `- [~] Paint the gate (in progress)` */
+function todoLine({ text, status }: Todo, failedSince: readonly ActionFact[]): string {
+  const isAbout = ({ action }: ActionFact) => checks.has(action) && new RegExp(`\\b${action}`, 'i').test(text)
+  const about = status === 'done' ? failedSince.find(isAbout) : undefined
+  const mark = status === 'in-progress' ? ' (in progress)' : about ? ` (failed since: ${code(about.text)})` : ''
+  return `- [${marks[status]}] ${line(text, 240)}${mark}`
 }
 
 /** Those that verify something, without runs that a later one repeats: of `build && lint` and a later `lint` and `build`, the later ones count. */
@@ -170,7 +183,7 @@ function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly s
 
 /** "Paint it." right before "Oil it." was passed over; before "Paint it, and oil it.", which extends it, it was not. */
 export function isPassedOver(exchange: Exchange, next: Exchange | undefined): boolean {
-  if (next === undefined || exchange.text === '' || !['message', 'queued'].includes(exchange.kind)) return false
+  if (next === undefined || exchange.text === '' || !isTyped(exchange)) return false
   const isExtended = holdsWords(plainWords(next.text), plainWords(exchange.text).trimEnd())
   return !isStarted(exchange) && exchange.steps === undefined && !isExtended
 }
