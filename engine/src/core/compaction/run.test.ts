@@ -488,6 +488,27 @@ describe('budgets and odd conversations', () => {
     expect(model.requests).toEqual([])
   })
 
+  test('no model is asked where the user’s words and a short summary would not fit beside a large system prompt', async () => {
+    const told = async (rounds: number, more: Partial<Given> = {}) => {
+      const model = scripted(() => summaryOf(9))
+      const { result } = await compactionOf(conversation(rounds), { model, overhead: 4_150, ...more })
+      return { result, asked: model.requests.length }
+    }
+    const { result, asked } = await told(7)
+    expect(result).toMatchObject({ type: 'failed', reason: 'no-progress' })
+    expect(result).toMatchObject({
+      why: expect.stringMatching(
+        /^The conversation is too small to gain from a compaction: of its about [\d,]+ tokens, /,
+      ),
+    })
+    expect(asked).toBe(0)
+    // Much longer, without the system prompt, within a budget, or automatically it is worth a summary.
+    const ways = [told(20), told(7, { overhead: 0 }), told(7, { budget: 500 }), told(7, { trigger: 'auto' })]
+    for (const { result, asked } of await Promise.all(ways)) expect([result.type, asked]).toEqual(['compacted', 1])
+    // Without a model nothing is paid.
+    expect((await told(7, { model: offline })).result.type).toBe('compacted')
+  })
+
   test('a conversation of tool results alone, without a word of the user, is compacted and asks for nothing', async () => {
     const records: JsonObject[] = []
     for (let at = 0; at < 12; at++) {

@@ -1,6 +1,7 @@
 // One compaction, in the order in which it happens: plan, hooks, ask, check, restore, compose, assemble, write, hooks.
 // Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
 import { costOf } from '../cache/economics.ts'
+import type { Exchange, Ledger } from '../ledger/facts.ts'
 import { defined } from '../message/json.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
 import type { CompactionPhase } from '../ports/events.ts'
@@ -20,6 +21,7 @@ import type { Checked, CheckInput } from './check.ts'
 import { emptyPage, nextIn, type Page } from './compose.ts'
 import { type CompactionRun, historyOf, ledgerInput } from './history.ts'
 import type { Compaction, CompactionJob } from './job.ts'
+import { isSaid, isSameWords, shortened, wordsText } from './page/complete-words.ts'
 import { planCompaction, withSizes } from './plan.ts'
 import { type Draft, figuresOf, recordsOf, type WrittenSummary } from './records.ts'
 import { type PageTask, perform } from './tasks.ts'
@@ -102,6 +104,8 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   // Without room for the words around a summary there is none for a summary: no model has to be paid to find out.
   const minSize = frame.sizeWith(frame.summaryWith('', { isShort: true }))
   if (minSize > limit) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
+  const tooSmall = asksModel(run, hooks.summary) ? tooSmallToGain(run, ledger, frame) : undefined
+  if (tooSmall !== undefined) return failed('no-progress', tooSmall)
   const availableTokens = limit - frame.sizeWith(frame.summaryWith(''))
   const written = await getSummary(run, hooks.summary, { instructions, availableTokens })
   if (written.type === 'failed') return written
@@ -192,6 +196,33 @@ async function hooksOf({ ports, notices, signal }: CompactionRun, call: HookCall
 }
 
 /** `given` is a hook's summary. */
+function asksModel({ job, ports }: CompactionRun, given = ''): boolean {
+  return !hasText(given) && job.given === undefined && ports.model.provider !== 'offline'
+}
+
+/** Nine sections, each with its title and a sentence of about 25 words. */
+const shortestSummary = 300
+
+/**
+ * Why no model needs to be paid. By hand, a tenth of the whole context must go, and only the conversation can get smaller. Where the system
+ * prompt and the tools are the larger part, the user's own words and the shortest useful summary may not fit into the rest.
+ */
+function tooSmallToGain(
+  { job, plan, history }: CompactionRun,
+  ledger: Ledger,
+  frame: ContextFrame,
+): string | undefined {
+  const { before, limit } = plan.tokens
+  const isByHand = job.trigger === 'manual' && job.budget === undefined && plan.kept.length === 0
+  if (!isByHand || (job.overhead ?? 0) <= before) return undefined
+  const isOwn = (exchange: Exchange) => isSaid(exchange) && exchange.last >= history.carried.messages
+  const said = ledger.exchanges.filter((exchange) => isOwn(exchange) && !isSameWords(exchange, frame.closes))
+  const lines = said.map((exchange) => `- ${wordsText(exchange, { recall: job.recall === true, most: shortened })}`)
+  const needed = frame.sizeWith(frame.summaryWith(lines.join('\n'))) + shortestSummary
+  if (needed <= limit) return undefined
+  return `The conversation is too small to gain from a compaction: of its about ${formatNumber(before)} tokens, the user’s words and a short summary would need about ${formatNumber(needed)}.`
+}
+
 async function getSummary(
   run: CompactionRun,
   given: string | undefined,

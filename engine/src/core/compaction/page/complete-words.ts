@@ -32,7 +32,7 @@ export type Completed = {
 
 const sectionNumber = 6
 /** Characters of a message that does not fit whole. */
-const shortened = 300
+export const shortened = 300
 
 /** The user said something. An approval without words does not count. */
 export function isSaid({ kind, text }: Exchange): boolean {
