@@ -33,4 +33,5 @@ test('after a compaction the list is read from the transcript, but not without o
   expect(await found({ messages: [summary], records })).toEqual(['earlier'])
   expect(await found({ messages: [summary, wrote('3', todo('later'))], records })).toEqual(['later'])
   expect(await found({ messages: [], records })).toEqual([])
+  expect(await found({ messages: [summary], records: records.slice(0, 1) })).toEqual(['earlier'])
 })

@@ -33,7 +33,8 @@ export async function todosOf(session: Pick<Session, 'messages' | 'entries'>): P
   if (todos || !messages.some(({ origin }) => origin === 'summary')) return todos ?? []
   const entries = [...(await session.entries())]
   const boundary = entries.findLastIndex(({ record }) => readBoundary(record) !== undefined)
-  return todosIn(messagesOf(entries.slice(0, boundary))) ?? []
+  // A summary of a part has no boundary.
+  return todosIn(messagesOf(boundary < 0 ? entries : entries.slice(0, boundary))) ?? []
 }
 
 /** The newest list whose call did not fail. */

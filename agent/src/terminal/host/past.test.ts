@@ -44,6 +44,8 @@ test('the mark of an interrupt is a notice and no words of the person', () => {
   expect(past({ role: 'user', origin: 'meta', content: interrupted.text })).toEqual([notice])
   const result = { type: 'tool_result', tool_use_id: 't1', content: 'Interrupted before it finished.', is_error: true }
   expect(past({ role: 'user', origin: 'tool-result', content: [result, interrupted] })).toEqual([notice])
+  const told = { type: 'text', text: 'A background task has ended.' }
+  expect(past({ role: 'user', origin: 'meta', content: [told, interrupted, told] })).toEqual([notice])
   // Quoted, it is text like any other.
   const quoted = { role: 'user', origin: 'human', content: `Why "${interrupted.text}"?` }
   expect(past(quoted)).toEqual([prompt(quoted.content)])
