@@ -111,7 +111,8 @@ async function run(args) {
     await import(pathToFileURL(args[0]).href)
     return
   }
-  const child = spawn(node, args, { stdio: 'inherit' })
+  const watch = pathToFileURL(join(root, 'scripts', 'end-with-parent.mjs')).href
+  const child = spawn(node, ['--import', watch, ...args], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
 }

@@ -143,6 +143,19 @@ test('Ctrl-C ends what runs on, with its report and exit code 0', async () => {
   expect([exitCode, stdout.split('\n').slice(-2)]).toEqual([0, ['0 requests; at API prices: $0.00.', '']])
 })
 
+test('the program ends when the launcher is killed', async () => {
+  const child = spawn('sh', [join(root, 'everlong'), 'simulate', '--port', '0'], { cwd: root })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+    if (stdout.endsWith('Press Ctrl-C to stop.\n')) child.kill('SIGKILL')
+  })
+  // Both hold the output open.
+  await once(child, 'close')
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(stdout)?.[0] ?? ''
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
+
 test('npm start is the demonstration: plain lines without a terminal, no network, exit code 0, nothing left behind', async () => {
   const kept = join(folder.path, 'demo')
   const { status, stdout } = spawnSync('node', ['scripts/launch.mjs', 'start', '--folder', kept], {

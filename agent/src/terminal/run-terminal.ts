@@ -106,7 +106,11 @@ async function begin({ prompt, play }: TerminalOptions, controller: Controller, 
 }
 
 function onSignals(controller: Controller): () => void {
-  const end = () => void controller.quit(143)
+  const end = () => {
+    // The terminal may be gone or belong to the shell again. Leaving raw mode then fails, which nobody needs to see.
+    process.stdin.on('error', () => undefined)
+    void controller.quit(143)
+  }
   process.on('SIGTERM', end)
   process.on('SIGHUP', end)
   return () => {
