@@ -36,7 +36,7 @@ export { type FsckReport, fsck, type RepairReport, repair } from './node/write/r
 export { writeNewTranscript } from './node/write/whole-file.ts'
 export { heldMessage, openWriter } from './node/write/writer.ts'
 export type { ReadFile } from './node-engine.ts'
-export { type Connection, connect, type Query } from './stores/postgres/connection.ts'
+export { type Connection, connect, type Query, unbreakable } from './stores/postgres/connection.ts'
 export { type Migrations, migrate } from './stores/postgres/migrations.ts'
 
 /** Its code is loaded when it is called: hooks, which must be fast, read no sessions. */

@@ -1,6 +1,6 @@
 // Where a gateway keeps things: in a folder, for one process, or in PostgreSQL, for several.
 import { join } from 'node:path'
-import { connect } from 'everlong/internal/node'
+import { connect, unbreakable } from 'everlong/internal/node'
 import { jsonlSessions } from 'everlong/node'
 import { postgres } from 'everlong/postgres'
 import type { SessionStore } from 'everlong/stores'
@@ -102,13 +102,12 @@ async function probe(pool: pg.Pool): Promise<void> {
 }
 
 function poolFor(url: string, max: number): pg.Pool {
-  const pool = new pg.Pool({
-    ...{ connectionString: url, max, connectionTimeoutMillis: 3_000, query_timeout: 30_000 },
-    ...{ application_name: 'everlong gateway', allowExitOnIdle: true },
-  })
-  // An idle connection that breaks is replaced; the next statement tells if there is none.
-  pool.on('error', () => undefined)
-  return pool
+  return unbreakable(
+    new pg.Pool({
+      ...{ connectionString: url, max, connectionTimeoutMillis: 3_000, query_timeout: 30_000 },
+      ...{ application_name: 'everlong gateway', allowExitOnIdle: true },
+    }),
+  )
 }
 
 function perTenant(make: StoreOf): StoreOf {

@@ -122,8 +122,24 @@ async function createPool(url: string, connections: number): Promise<PostgresPoo
     application_name: 'everlong',
     allowExitOnIdle: true,
   })
-  // An idle connection that breaks is replaced; the next statement tells if there is none.
+  return unbreakable(pool)
+}
+
+type EventfulPool = {
+  readonly on: ((event: 'error', listener: () => void) => unknown) &
+    ((
+      event: 'connect',
+      listener: (client: { on: (event: 'error', listener: () => void) => unknown }) => void,
+    ) => unknown)
+}
+
+/**
+ * A connection that breaks is replaced, and the next statement tells if there is none. Without a listener it would end the process, also
+ * in the moment between the pool and the caller who gets it.
+ */
+export function unbreakable<Pool extends EventfulPool>(pool: Pool): Pool {
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 
