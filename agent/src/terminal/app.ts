@@ -3,7 +3,7 @@ import { Box, Static, type StaticProps, Text, useCursor, useInput, usePaste, use
 import { createElement as h, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { itemLines } from './draw/items.ts'
 import { drawLive, statusOf } from './draw/live.ts'
-import type { Frame } from './frame-eraser.ts'
+import type { FrameEraser } from './frame-eraser.ts'
 import { type Press, pressesOf } from './input/keys.ts'
 import { type Item, sheetOf, withoutPrinted } from './state/state.ts'
 import type { Store } from './store.ts'
@@ -11,11 +11,11 @@ import type { Store } from './store.ts'
 export type AppProps = {
   readonly store: Store
   readonly press: (key: Press) => void
-  /** Hears what is drawn below the scrollback. */
-  readonly onDraw: (frame: Frame) => void
+  /** Makes what is drawn below the scrollback fit the terminal. */
+  readonly fit: FrameEraser['fit']
 }
 
-export function App({ store, press, onDraw }: AppProps): ReactNode {
+export function App({ store, press, fit }: AppProps): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.get)
   const { columns, rows } = useWindowSize()
   useEffect(() => store.update((before) => ({ ...before, size: { columns, rows } }), 'now'), [store, columns, rows])
@@ -28,9 +28,9 @@ export function App({ store, press, onDraw }: AppProps): ReactNode {
   })
   usePaste((text) => press({ key: 'paste', text }))
   const { setCursorPosition } = useCursor()
-  const { lines, cursor } = drawLive({ ...state, size: { columns, rows } }, now)
+  const isPrinting = state.items.some((item) => item !== undefined)
+  const { lines, cursor } = fit({ ...drawLive({ ...state, size: { columns, rows } }, now), columns }, isPrinting)
   setCursorPosition(cursor)
-  onDraw({ lines, ...(cursor ? { cursor } : {}), columns })
   const sheet = sheetOf({ ...state, size: { columns, rows } })
   return h(
     Box,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import type { PlayData } from './testing/play-worker.ts'
 import { programs } from './testing/program.ts'
 
 const start = programs()
@@ -24,33 +25,62 @@ const oneFrame = { rules: 2, prompts: 1, gauges: 1, states: 0 }
 const widths = [100, 80, 79, 60, 110, 50]
 /** Enough to fill the screen, so that the frame is at its bottom. */
 const paragraphs = Array.from({ length: 25 }, (_, at) => `paragraph ${at + 1}`)
-const prompt = `say ${paragraphs.join('\\n\\n')}`
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0
 
-test.skipIf(!hasTmux)('tmux that becomes narrower again and again keeps one frame and all text', async () => {
+/** The program in a tmux of its own. */
+async function inTmux(data: Partial<PlayData> = {}) {
   const server = `everlong-${randomUUID()}`
   const tmux = (...words: readonly string[]) => execFileSync('tmux', ['-L', server, ...words], { encoding: 'utf8' })
   onTestFinished(() => void spawnSync('tmux', ['-L', server, 'kill-server']))
   const { folder, home } = start()
   const play = fileURLToPath(new URL('./testing/play.ts', import.meta.url))
-  const words = [process.execPath, play, JSON.stringify({ folder, home })].map((word) => `'${word}'`).join(' ')
+  const words = [process.execPath, play, JSON.stringify({ ...data, folder, home })].map((word) => `'${word}'`).join(' ')
   tmux('-f', '/dev/null', 'new-session', '-d', '-x', '110', '-y', '40', '-c', folder, words)
   const screen = () => tmux('capture-pane', '-p', '-S', '-')
   const shows = async (wanted: string | RegExp) => {
     for (const end = Date.now() + 60_000; !screen().match(wanted); await sleep(50))
       if (Date.now() > end) throw new Error(`tmux never showed ${wanted}:\n${screen()}`)
   }
+  const send = (prompt: string) => {
+    tmux('send-keys', '-l', prompt)
+    tmux('send-keys', 'Enter')
+  }
+  const resize = (columns: number) => tmux('resize-window', '-x', String(columns), '-y', '40')
   await shows(ready)
-  tmux('send-keys', '-l', prompt)
-  tmux('send-keys', 'Enter')
+  return { screen, shows, send, resize }
+}
+
+test.skipIf(!hasTmux)('tmux that becomes narrower again and again keeps one frame and all text', async () => {
+  const { screen, shows, send, resize } = await inTmux()
+  send(`say ${paragraphs.join('\\n\\n')}`)
   await shows(/^paragraph 25$/m)
   await shows(ready)
   for (const columns of widths) {
-    tmux('resize-window', '-x', String(columns), '-y', '40')
+    resize(columns)
     await shows(new RegExp(`^─{${columns}}\n› Ask.*\n─{${columns}}\n.*% left`, 'm'))
     await sleep(200)
     expect(frameParts(screen())).toEqual(oneFrame)
   }
   expect(screen().match(/^paragraph \d+$/gm)).toEqual(paragraphs)
+})
+
+test.skipIf(!hasTmux)('tmux that is resized while an answer streams keeps one frame and each line once', async () => {
+  const { screen, shows, send, resize } = await inTmux({ eventMs: 50 })
+  send(`say ${paragraphs.join('\\n\\n')}`)
+  await shows(/^paragraph 25$/m)
+  await shows(ready)
+  send('list 90')
+  await shows(/^ *15\. item 15 of/m)
+  for (const columns of [90, 70, 60, 100, 110, 55]) {
+    resize(columns)
+    await shows(new RegExp(`^─{${columns}}\n› Type.*\n─{${columns}}\n.*% left`, 'm'))
+    await sleep(300)
+    expect(frameParts(screen())).toEqual({ ...oneFrame, states: 1 })
+  }
+  await shows(ready)
+  expect(frameParts(screen())).toEqual(oneFrame)
+  expect(screen().match(/^paragraph \d+$/gm)).toEqual(paragraphs)
+  const listed = [...screen().matchAll(/^ *(\d+)\. item/gm)].map(([, item]) => Number(item))
+  expect(listed).toEqual(Array.from({ length: 90 }, (_, at) => at + 1))
 })

@@ -42,6 +42,8 @@ export type PlayData = {
   readonly isOffline?: boolean
   /** Of the simulated model. */
   readonly model?: string
+  /** Between two events of an answer. */
+  readonly eventMs?: number
   /** Libraries print in both threads. */
   readonly isNoisy?: boolean
   /** So many turns are played by themselves, and the heap of the terminal's thread is written to `heap.json`. */
@@ -64,7 +66,7 @@ serveInWorker<PlayData>(async (data, person) => {
   const simulator = createSimulator({
     script: route(rules, follow(folder)),
     // Turns that are played by themselves have nobody to watch the text come in.
-    latency: { perEvent: data.turns === undefined ? 5 : 0 },
+    latency: { perEvent: data.eventMs ?? (data.turns === undefined ? 5 : 0) },
     ...(window === undefined ? {} : { windows: { [name]: window } }),
   })
   const client = anthropic({
@@ -172,6 +174,7 @@ function follow(folder: string): Script {
       const [words = '', name = ''] = rest.split(' ')
       return text(`${'word '.repeat(Number(words))}\n\nFilled ${name}.`)
     }
+    if (verb === 'list') return text(listOf(Number(rest)))
     if (verb === 'use') {
       const [, tool = '', input = '{}'] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? []
       return toolUse(tool, JSON.parse(input))
@@ -186,6 +189,12 @@ function follow(folder: string): Script {
     }
     return text(verb === 'say' ? rest.replaceAll('\\n', '\n') : `You said: ${prompt}`)
   }
+}
+
+/** One block of Markdown, whose lines are wrapped on a narrow screen. */
+function listOf(items: number): string {
+  const itemAt = (at: number) => `${at}. item ${at} of a list that a person watches while the terminal becomes narrower`
+  return Array.from({ length: items }, (_, at) => itemAt(at + 1)).join('\n')
 }
 
 function hooksOf(folder: string): Pick<typeof noSettings, 'hooks'> {
