@@ -147,7 +147,9 @@ async function settingsFor(places: Places, { person, isTrusting = false }: Start
         ? 'they are new since you trusted this folder, and run commands or widen permissions'
         : 'they run commands or widen permissions',
       detail: { type: 'text', text: listed(loaded.withheld).join('\n') } as const,
-      answers: { yes: 'Trust this folder from now on', no: 'Do not trust it, and work without these settings' },
+      answers: isKnown
+        ? { yes: 'Trust these settings as well', no: 'Do not trust them, and work without them' }
+        : { yes: 'Trust this folder from now on', no: 'Do not trust it, and work without these settings' },
     }
     const answer = await person.askPermission(request, new AbortController().signal)
     if (answer.type === 'deny') return loaded

@@ -1,5 +1,5 @@
 // A window that an overflow revealed is known again when a new process continues the session.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -117,4 +117,10 @@ test('the address of the server is recorded without its secrets', async () => {
   const { path } = await learnedSession()
   const text = readFileSync(path, 'utf8')
   expect([text.includes('"learnedAt":"https://one.example/v1"'), text.includes('hunter')]).toEqual([true, false])
+})
+
+test.each([29_999.5, 1_000, -1])('a recorded window of %d tokens is ignored', async (tokens) => {
+  const { path } = await learnedSession()
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/"learnedWindow":\d+/g, `"learnedWindow":${tokens}`))
+  expect((await windowOf(path, server().client)).value).toBe(known)
 })

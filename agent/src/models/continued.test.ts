@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RunningServer, startServer, text } from '@everlong/simulator'
+import { offline } from 'everlong'
 import { afterEach, expect, test } from 'vitest'
 import type { Agent } from '../app.ts'
 import { sessionsFolder } from '../sessions/places.ts'
@@ -198,4 +199,46 @@ test('the model of a session in which nothing was said is not recorded', async (
   await agent.command('/model claude-haiku-4-5')
   await agent.close()
   expect(readdirSync(sessions).filter((name) => !name.endsWith('.jsonl'))).toEqual([])
+})
+
+/** A model of the host that counts how often it was started and closed. */
+function countedDemo() {
+  const counts = { started: 0, closed: 0 }
+  const demo = async () => {
+    counts.started++
+    const close = async () => void counts.closed++
+    return { type: 'model' as const, words: 'demo', name: 'demo', client: offline(), close }
+  }
+  return { counts, demo }
+}
+
+test('/resume does not start the model in use a second time', async () => {
+  const { start } = await world()
+  const { counts, demo } = countedDemo()
+  const { agent, later } = await start({ demo })
+  await agent.command('/model demo')
+  await agent.submit({ text: 'First.' })
+  const first = agent.session().id
+  await agent.command('/clear')
+  await agent.command(`/resume ${first}`)
+  expect([counts, later.filter((text) => text.startsWith('This session'))]).toEqual([{ started: 1, closed: 0 }, []])
+})
+
+test('/resume closes the model it leaves, and the new one if the session cannot be opened', async () => {
+  const { start } = await world()
+  const { counts, demo } = countedDemo()
+  const held = await start({ demo: countedDemo().demo, model: 'demo' })
+  await held.agent.submit({ text: 'Held.' })
+  const { agent } = await start({ demo })
+  await agent.submit({ text: 'Mine.' })
+  const mine = agent.session().id
+  const resume = () => agent.command(`/resume ${held.agent.session().id}`).catch((error: unknown) => error)
+  await resume()
+  expect([counts, agent.session().id]).toEqual([{ started: 1, closed: 1 }, mine])
+  const { id } = held.agent.session()
+  await held.agent.close()
+  await agent.command(`/resume ${id}`)
+  expect([counts, agent.state().model]).toEqual([{ started: 2, closed: 1 }, 'demo'])
+  await agent.command(`/resume ${mine}`)
+  expect([counts, agent.state().model]).toEqual([{ started: 2, closed: 2 }, 'anthropic:claude-opus-5'])
 })
