@@ -25,7 +25,7 @@ export type ContextNote = {
 export type Noted = {
   readonly calibrations: Calibrations
   /** The window of the model that it last used, as an overflow showed it. */
-  readonly window?: { readonly model: string; readonly at: string; readonly tokens: number }
+  readonly window: { readonly model: string; readonly at: string | undefined; readonly tokens: number } | undefined
 }
 
 const noteType = 'everlong-context'
@@ -44,20 +44,20 @@ export function readContextNote(entries: readonly Entry[]): ContextNote | undefi
     calibration: calibrationIn(note),
     settings: settingsIn(note.settings),
     provider: defined({ window: numberAt(note.provider, 'window'), maxOutput: numberAt(note.provider, 'maxOutput') }),
-    ...defined({ learnedWindow: numberAt(note, 'learnedWindow'), learnedAt: stringAt(note, 'learnedAt') }),
+    ...defined({ learnedWindow: numberAt(note, 'learnedWindow') }),
   }
 }
 
 export function notedIn(entries: readonly Entry[]): Noted {
   const note = contextIn(newestIn(entries))
-  const [tokens, at] = [numberAt(note, 'learnedWindow'), stringAt(note, 'learnedAt')]
-  const window = note && tokens !== undefined && at !== undefined ? { model: note.model, at, tokens } : undefined
-  return { calibrations: notedCalibrations(entries), ...defined({ window }) }
+  const tokens = numberAt(note, 'learnedWindow')
+  const window = note && tokens ? { model: note.model, at: stringAt(note, 'learnedAt'), tokens } : undefined
+  return { calibrations: notedCalibrations(entries), window }
 }
 
 /** The address of a server without user, password and query, which must not get into a transcript. */
 export function learningPlace({ endpoint, provider }: Pick<ModelClient, 'endpoint' | 'provider'>): string {
-  return (endpoint ?? provider).replace(/\/\/[^/]*@/, '//').replace(/[?#].*$/s, '')
+  return (endpoint ?? provider).replace(/(?<=\/\/)[^/]*@|[?#].*/gs, '')
 }
 
 /**
