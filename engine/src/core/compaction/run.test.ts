@@ -503,10 +503,15 @@ describe('budgets and odd conversations', () => {
     })
     expect(asked).toBe(0)
     // Much longer, without the system prompt, within a budget, or automatically it is worth a summary.
-    const ways = [told(20), told(7, { overhead: 0 }), told(7, { budget: 500 }), told(7, { trigger: 'auto' })]
-    for (const { result, asked } of await Promise.all(ways)) expect([result.type, asked]).toEqual(['compacted', 1])
-    // Without a model nothing is paid.
-    expect((await told(7, { model: offline })).result.type).toBe('compacted')
+    const small = { trigger: 'auto', threshold: 9_000, target: 6_050 } as const
+    const ways = [told(20), told(7, { overhead: 0 }), told(7, { budget: 500 }), told(7, small)]
+    for (const { result, asked } of await Promise.all(ways))
+      expect([result.type, asked > 0]).toEqual(['compacted', true])
+    // Nothing is paid for a summary that is there, or without a model.
+    const given = { mechanism: 'notes', why: 'there are notes', text: summaryOf(2) }
+    const onHook = () => ({ ...noOutcome, summary: summaryOf(2) })
+    const free = [told(7, { given }), told(7, { onHook }), told(7, { model: offline })]
+    for (const { result, asked } of await Promise.all(free)) expect([result.type, asked]).toEqual(['compacted', 0])
   })
 
   test('a conversation of tool results alone, without a word of the user, is compacted and asks for nothing', async () => {
