@@ -15,7 +15,8 @@ test('a person asks, allows a change, reads the answer, expands the call and qui
   program.type(keys.enter)
   await program.shows('Allow once')
   expect(program.screen()).toContain('Write a.txt\n  @@ -1,1 +1,1 @@\n  -old\n  +new\n')
-  expect(program.raw()).toContain('\u001b]2;? project · Everlong\u0007')
+  // The title follows the frame.
+  await expect.poll(() => program.raw()).toContain('\u001b]2;? project · Everlong\u0007')
   program.type('y')
   await program.shows('Done\n\nIt is new now.')
   expect(readFileSync(join(program.folder, 'a.txt'), 'utf8')).toBe('new\n')
