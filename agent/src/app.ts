@@ -127,7 +127,7 @@ export type CommandResult =
   | { readonly type: 'text'; readonly text: string }
   /** The host shows these and runs the chosen command. */
   | { readonly type: 'choose'; readonly title: string; readonly choices: readonly Choice[] }
-  /** It stands for a prompt, which the host submits. */
+  /** The command expands to a prompt, which the host submits. */
   | { readonly type: 'submit'; readonly prompt: Prompt }
   /** With a text for the input, to be edited and sent again. */
   | { readonly type: 'edit'; readonly text: string; readonly input: string }

@@ -1,5 +1,5 @@
-// The receipt of a compaction: one line for the person, and everything behind it. Read off the records that the compaction
-// wrote, so that it can be shown again after a resume.
+// The receipt of a compaction: one line for the person, and the details on demand. It is read from the records that the
+// compaction wrote, so that it can be shown again after a resume.
 
 import type { Entry } from 'everlong'
 import {

@@ -108,14 +108,14 @@ function changesIn(listed: string): readonly FileChange[] {
 
 /** What the person's own repository ignores above this folder: git reads only the rules inside it. */
 async function excluded(folder: string): Promise<string> {
-  const usual = 'node_modules/\n'
+  const always = 'node_modules/\n'
   try {
     const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
     const ignored = (await runGit(args, { folder })).split('\0').filter((path) => path !== '')
-    return usual + ignored.map((path) => `/${path.replace(/[\\*?[\]!# ]/g, '\\$&')}\n`).join('')
+    return always + ignored.map((path) => `/${path.replace(/[\\*?[\]!# ]/g, '\\$&')}\n`).join('')
   } catch {
     // It is no repository.
-    return usual
+    return always
   }
 }
 

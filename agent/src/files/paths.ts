@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 export type Place = {
   /** As named: absolute, without `..`. */
   readonly path: string
-  /** Behind all links. Files are opened by this. */
+  /** With all links resolved. Files are opened by this path. */
   readonly real: string
   /** Relative to the workspace where it lies inside, for people. */
   readonly shown: string
@@ -18,7 +18,7 @@ export type Place = {
 
 export type Workspace = {
   readonly root: string
-  /** Behind all links. */
+  /** With all links resolved. */
   readonly realRoot: string
   readonly place: (path: string) => Promise<Place>
   /** Further folders of the workspace, with all links resolved. */

@@ -11,6 +11,6 @@ export type ChosenModel = {
   /** The provider's name for it. */
   readonly name: string
   readonly client: ModelClient
-  /** Stops what runs for it, such as the server behind the demo. */
+  /** Stops its helpers, such as the server of the demo. */
   readonly close?: () => Promise<void>
 }

@@ -1,5 +1,5 @@
-// One short line for each tool call: what it was about, and what came of it. What tools say is untrusted: it is made
-// harmless and cut by whoever prints it. Loads nothing of the engine.
+// One short line for each tool call: its subject and its result. Tool output is untrusted: the caller that prints it
+// neutralizes and cuts it. Loads nothing of the engine.
 
 export type FinishedCall = {
   readonly name: string

@@ -232,7 +232,7 @@ function addNotification(content: string, session: Session): void {
   session.add({ role: 'user', origin: 'meta', content })
 }
 
-/** Behind all links, if it is there. */
+/** With all links resolved; empty if the folder does not exist. */
 function realFolder(folder: string): readonly string[] {
   return existsSync(folder) ? [realpathSync(folder)] : []
 }

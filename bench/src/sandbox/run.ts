@@ -21,7 +21,7 @@ type Report = { readonly firstMs: number; readonly rows: readonly Row[]; readonl
 
 export const benchmark = defineBenchmark({ name: 'sandbox', run, page })
 
-/** So many files are in the workspace; before each command they are looked through for secrets. */
+/** Files in the workspace. Each command searches them for secrets first. */
 const files = 20_000
 
 async function run(): Promise<Report> {

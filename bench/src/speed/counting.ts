@@ -1,5 +1,5 @@
-// Counting: a whole conversation that nobody has counted yet, read or only measured, and then what happens before each request of a session that
-// goes on.
+// Counting: a whole conversation for the first time, read or only measured, and then the work before each request of a
+// running session.
 import { countTokens } from 'everlong'
 import { createFold } from 'everlong/internal'
 import { createWeigher, situationOf } from 'everlong/internal/compaction'

@@ -52,9 +52,9 @@ export type Adapter = {
   readonly start: (input: AgentInput) => Promise<Conversation>
   /** Sends a prompt that was too long once more. Some plug-in points come too early for that. */
   readonly recovers?: boolean
-  /** Whether its API has a place for thinking: true unless said. Chat completions have none. */
+  /** Whether its API has a place for thinking (default true). Chat completions have none. */
   readonly thinks?: boolean
-  /** Whether an abort ends a compaction: true unless said. Some plug-in points are not told of aborts. */
+  /** Whether an abort ends a compaction (default true). Some plug-in points do not hear of aborts. */
   readonly abortsSummaries?: boolean
 }
 
@@ -91,7 +91,7 @@ export type RunOptions = {
   /** Lines of each part that the tool reads: longer parts fill the window in fewer turns. */
   readonly linesPerPart?: number
   readonly economy?: EngineSettings['economy']
-  /** Rate limits and answers in small pieces: true unless said. */
+  /** Rate limits and answers in small pieces (default true). */
   readonly faults?: boolean
 }
 

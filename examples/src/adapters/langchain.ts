@@ -23,7 +23,7 @@ export const langChainAdapters: readonly Adapter[] = [
   },
 ]
 
-/** LangChain's own middlewares, from so many tokens on. By default a summary is made of the newest 4,000 tokens only. */
+/** LangChain's own middlewares, from 40,000 and 20,000 tokens. By default it summarizes only the newest 4,000 tokens. */
 export const langChainBuiltIns: readonly Adapter[] = [40_000, 20_000].flatMap((tokens) => [
   builtIn(`summarizationMiddleware at ${tokens.toLocaleString('en')}`, (model) =>
     summarizationMiddleware({ model, trigger: { tokens }, keep: { messages: 20 } } as never),

@@ -1,5 +1,5 @@
-// An API that clients speak. A dialect reads requests and answers as ours, so that everything behind it is written once. It
-// changes nothing: what passes through the gateway are the bytes that came.
+// An API that clients speak. A dialect converts requests and answers to our types, so that the rest of the gateway is
+// written once. It changes nothing: the gateway forwards the bytes that it received.
 import type { Block } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import type { Converted, Usage } from 'everlong/internal/wire'

@@ -14,7 +14,7 @@ export type Conversation = {
   readonly strictness: Strictness
   /** A digest for each message of the request. */
   readonly chain: readonly string[]
-  /** The session whose beginning it shares, if it goes on differently. */
+  /** The session whose beginning it shares, if it continues differently. */
   readonly forkedFrom: string | undefined
 }
 

@@ -1,5 +1,5 @@
-// Records that are appended to a transcript when its session ends. Until then Claude Code adds to the conversation that it
-// holds in memory, and on resuming goes on from whatever was added last.
+// Appends records to a transcript when its session ends. Until then Claude Code adds to the conversation that it holds in
+// memory; on resuming it continues from the last record.
 import { appendFileSync, closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { HookEvent } from './event.ts'
 import type { Memory } from './notes.ts'

@@ -149,7 +149,7 @@ function withEngineEvent(state: TerminalState, event: EngineEvent, now: number):
     case 'compaction-finished':
       return { ...state, compaction: undefined }
     case 'compaction-failed': {
-      // A command says itself what came of it.
+      // A command reports its own result.
       if (state.command !== undefined) return { ...state, compaction: undefined }
       const text =
         event.reason === 'aborted' ? 'Compaction canceled. Nothing was changed.' : `No compaction: ${event.why}`

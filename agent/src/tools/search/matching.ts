@@ -79,7 +79,7 @@ function spanningLines(given: string, expression: RegExp): readonly number[] {
     const last = line + match[0].replace(/\n$/, '').split('\n').length - 1
     for (let each = line; each <= last; each++) found.add(each)
   }
-  // Behind the last line end there is no line.
+  // No line follows the last line end.
   const count = linesOf(text).length
   return [...found].filter((each) => each <= count)
 }

@@ -48,5 +48,5 @@ export const newerRequestLine: Readonly<Record<Unseen, string>> = {
 
 export const shortenedNote = '(This summary was shortened by code to fit; details were left out.)'
 
-/** Behind an item whose details were. */
+/** Follows an item whose details were left out. */
 export const leftOut = '(details left out)'

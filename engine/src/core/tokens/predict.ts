@@ -30,7 +30,7 @@ export type Prediction = {
 }
 
 const recentTurns = 20
-/** So many are remembered from one compaction to the next. */
+/** Turns remembered across a compaction. */
 export const rememberedTurns = 60
 
 /** Undefined with fewer than two turns, if the context does not grow, or if the last predictions were wrong. */

@@ -122,7 +122,7 @@ async function firstOf({ schema, run }: SessionTables, ids: readonly string[], b
 
 /** Of each term, this many of the newest entries are considered. */
 const maxOfTerm = 1_000
-/** So many entries are read in full, the best by the index. */
+/** Entries that are read in full, the best by the index. */
 const maxRead = 100
 
 /** The index chooses entries of this session, and their texts decide. */
