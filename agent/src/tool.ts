@@ -53,11 +53,18 @@ export function defineTool<Input>(tool: Tool<Input>): AnyTool {
     definition: { name, description, input_schema: schema },
     call: async (given, context) => {
       const read = input.safeParse(given)
-      if (!read.success) return { content: `Invalid input: ${z.prettifyError(read.error)}`, isError: true }
+      if (!read.success) return { content: invalid(read.error, schema), isError: true }
       const output = await run(read.data, context)
       return typeof output === 'string' ? { content: output } : output
     },
   }
+}
+
+/** A key that does not exist is answered with those that do. */
+function invalid(error: z.ZodError, { properties }: JsonObject): string {
+  const problem = `Invalid input: ${z.prettifyError(error)}`
+  const isUnknownKey = error.issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0)
+  return isUnknownKey ? `${problem}\nThe keys are: ${Object.keys(properties ?? {}).join(', ')}.` : problem
 }
 
 export function definitionsOf(tools: readonly AnyTool[]): readonly JsonObject[] {

@@ -37,7 +37,11 @@ describe('tools of a server', () => {
     const call = { tool: 'mcp__counter__add_numbers', arguments: { a: 2, b: 3 } }
     expect(await bench.say('McpCall', call)).toBe('5')
     const misnamed = { tool: call.tool, input: { a: 2, b: 3 } }
-    expect(await bench.say('McpCall', misnamed)).toMatch(/^ERROR: Invalid input: .*"input"/)
+    expect(await bench.say('McpCall', misnamed)).toBe(
+      'ERROR: Invalid input: ✖ Unrecognized key: "input"\nThe keys are: tool, arguments.',
+    )
+    // Another mistake: the keys are right.
+    expect(await bench.say('McpCall', { tool: 7 })).not.toContain('The keys are')
     expect(bench.asked).toEqual([
       {
         toolUseId: 'toolu_1',

@@ -47,7 +47,9 @@ test('a skill is listed by its head and loaded when it is used, with where its f
   expect(await bench.say('Read', { file_path: join(folder, 'release', 'check.sh') })).toBe('1\ttrue')
   expect(bench.asked).toEqual([])
   const misnamed = { skill: 'release', arguments: 'version 2' }
-  expect(await bench.say('Skill', misnamed)).toMatch(/^ERROR: Invalid input: .*"arguments"/)
+  expect(await bench.say('Skill', misnamed)).toBe(
+    'ERROR: Invalid input: ✖ Unrecognized key: "arguments"\nThe keys are: skill, args.',
+  )
   expect(await bench.say('Skill', { skill: 'x' })).toBe('ERROR: There is no skill x. Known: deploy, release.')
 })
 
