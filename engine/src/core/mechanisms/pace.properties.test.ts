@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cacheLifetimes } from '../cache/economics.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { createPaceReader } from './pace.ts'
+import { createPaceReader } from './situation.ts'
 
 const usage = { output: 1, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 const message: fc.Arbitrary<ViewMessage> = fc
