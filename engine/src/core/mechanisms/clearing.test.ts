@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ToolResultBlock } from '../message/block.ts'
 import { toolCall } from '../tools/call.ts'
-import { maxStub, stubOf } from './stub.ts'
+import { maxStub, stubOf } from './clearing.ts'
 
 const result = (content: NonNullable<ToolResultBlock['content']>, isError = false): ToolResultBlock => ({
   type: 'tool_result',
