@@ -9,7 +9,7 @@ import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import { createGuard, createListeners, type Listeners, safeHooks, safeRestore } from './core/ports/safely.ts'
 import { defaultRecallLimit, type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
-import { notedIn } from './core/session/context-note.ts'
+import { type Learned, notedIn, nothingLearned } from './core/session/context-note.ts'
 import { createConversation } from './core/session/conversation.ts'
 import {
   bareHost,
@@ -22,7 +22,6 @@ import {
   safeWorkspace,
 } from './core/session/host.ts'
 import { requestBase } from './core/session/input.ts'
-import { type Learned, nothingLearned } from './core/session/learned.ts'
 import { loadedMechanism } from './core/session/mechanisms.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import { leftInQueue, queuedEntries, withQueued } from './core/session/queue.ts'

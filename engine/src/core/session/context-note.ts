@@ -1,11 +1,11 @@
-// A side entry of the transcript with everything that sizes and thresholds depend on besides the messages, so that readers of
-// the file see the numbers that the session saw. Other clients ignore it.
+// What sessions learn about models, and the note of it in the transcript: a side entry with everything that sizes and thresholds
+// depend on besides the messages, so that readers of the file see the numbers that the session saw. Other clients ignore it.
 import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { checkSettings } from '../settings/check.ts'
 import { type SizeSettings, sizeSettingsIn } from '../settings/resolve.ts'
 import { type Calibration, type Calibrations, isCalibration, uncalibrated } from '../tokens/estimate/counting.ts'
-import type { WindowFacts } from '../tokens/windows.ts'
+import { minUsable, type WindowFacts } from '../tokens/windows.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
 
@@ -96,4 +96,31 @@ function settingsIn(noted: unknown): SizeSettings {
   const compaction: SizeSettings['compaction'] =
     disableCompact === true ? 'off' : isManual ? 'manual' : autoCompact === 'ask' ? 'ask' : undefined
   return sizeSettingsIn(checkSettings({ ...defined({ compaction }), ...settings }).settings)
+}
+
+/** What answers and errors showed about models. All sessions of an engine share it. */
+export type Learned = {
+  calibrations: Calibrations
+  /** Of windows, by endpoint and model, as overflows showed them. */
+  readonly limits: Map<string, number>
+  /** Models that the provider was asked about. */
+  readonly described: Set<string>
+  /** Models that the provider was asked to count for. */
+  readonly counted: Set<string>
+}
+
+export function nothingLearned(): Learned {
+  return { calibrations: {}, limits: new Map(), described: new Set(), counted: new Set() }
+}
+
+/** Of a model in `Learned`. */
+export function keyOf({ endpoint, provider }: ModelClient, model: string): string {
+  return `${endpoint ?? provider} ${model}`
+}
+
+/** Room for a summary and a conversation. With a lower limit no settings would work. */
+const minLimit = minUsable + 1_000
+
+export function isWindow(tokens: number): boolean {
+  return Number.isSafeInteger(tokens) && tokens >= minLimit
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../ports/model.ts'
 import type { EngineSettings } from '../settings/table.ts'
-import { nothingLearned } from './learned.ts'
+import { nothingLearned } from './context-note.ts'
 import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, memoryStore, scripted, type World } from './testing/world.ts'
 

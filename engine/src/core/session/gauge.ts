@@ -32,10 +32,9 @@ import type { Explanation } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
 import { guessedWindow, resolveWindows, type WindowFacts, type Windows } from '../tokens/windows.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { contextNoteRecord, learningPlace, type Noted } from './context-note.ts'
+import { contextNoteRecord, isWindow, keyOf, type Learned, learningPlace, type Noted } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import type { RequestBase } from './input.ts'
-import { isWindow, keyOf, type Learned } from './learned.ts'
 import type { Tracker } from './tracking.ts'
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }
