@@ -1,11 +1,12 @@
 // Sends one request for a summary and judges the answer. Emits signs of life while it waits, and adds up the usage.
+
+import { isText, textOf } from '../../message/block.ts'
 import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { type Failed, type FailedReason, failed, stopped, type Tried } from '../../ports/outcome.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { createStop } from '../../ports/safely.ts'
 import type { CompactionRun } from '../history.ts'
-import { judgeSummary } from './judge.ts'
 import { onDemandText } from './request.ts'
 
 export type Summary = {
@@ -113,4 +114,131 @@ async function keptAlive<T>(ports: CompactionPorts, work: () => Promise<T>): Pro
 function hitRateOf({ input, cacheRead, cacheWrite }: TokenCounts): number | undefined {
   const prompt = input + cacheRead + cacheWrite
   return prompt === 0 ? undefined : cacheRead / prompt
+}
+
+// From a model's answer to its summary. What models, proxies and clients have been seen to return instead counts as a
+// failure, so that no conversation is ever replaced by an empty, broken or unhelpful text.
+
+export type JudgeInput = {
+  readonly answer: ModelAnswer
+  readonly prompt: string
+  readonly countTokens: (text: string) => number
+  readonly sourceTokens: number
+}
+
+// langchain: an error text was installed as the summary, and the history dropped. pi, codex: so was an empty one.
+export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: JudgeInput): string | Failed {
+  if (answer.content.some(({ type }) => type === 'tool_use' || type === 'server_tool_use'))
+    return failed('no-summary', 'it called a tool')
+  if (answer.stopReason === 'refusal') return failed('no-summary', 'the model refused')
+  const whole = textOf(answer.content.filter(isText))
+  if (whole.trim() === '') return failed('no-summary', 'there was no text')
+  const { text, isOpen } = formatSummary(whole)
+  if (isErrorText(whole) || isErrorText(text)) return failed('api-error', 'the text is an error message')
+  // A model that stopped by itself has said all it wanted to, closing tag or not.
+  if (answer.stopReason === 'max_tokens' || (isOpen && text === '')) {
+    return failed('no-summary', 'it was cut off at the output limit')
+  }
+  if (isPlaceholder(text)) return failed('no-summary', 'the text is a placeholder')
+  if (isEcho(whole, prompt)) return failed('no-summary', 'it repeats the question')
+  if (isDegenerate(text)) return failed('no-summary', 'it says the same thing over and over')
+  const tokens = countTokens(text)
+  if (tokens >= sourceTokens) {
+    return failed('no-progress', `the summary has ${tokens} tokens, and what it is made from ${sourceTokens}`)
+  }
+  return text
+}
+
+const errorTexts: readonly RegExp[] = [
+  /^API Error\b/i,
+  /^(Error|Failure) (generating|creating|during) /i,
+  /^\{\s*"(type|error)"\s*:\s*("error"|\{)/,
+  /^(Prompt is too long|Request (timed out|too large)|Credit balance is too low|Overloaded\b|Internal server error|Invalid API key|Rate limit)/i,
+]
+
+function isErrorText(text: string): boolean {
+  const start = text.trimStart().slice(0, 400)
+  return errorTexts.some((pattern) => pattern.test(start))
+}
+
+const placeholders =
+  /^[[(<{"'*\s]*(no response requested|no content|\(?empty\)?|none|n\/a|null|undefined|todo|tbd|placeholder|summary( goes here| unavailable)?|your walk through the conversation|please go on|ok(ay)?|done|understood|\.{2,}|…)[\])>}"'*.!\s]*$/i
+const excuse = /^(i('| a)m sorry|sorry|i can(no|')t|i(’|')m unable|i am unable|as an ai)\b/i
+const minLetters = 20
+
+function isPlaceholder(text: string): boolean {
+  const bare = text.trim()
+  if (bare === '' || placeholders.test(bare)) return true
+  if (bare.length < 300 && excuse.test(bare)) return true
+  return (bare.match(/[\p{L}\p{N}]/gu)?.length ?? 0) < minLetters
+}
+
+const maxEchoLength = 160
+
+function isEcho(text: string, prompt: string): boolean {
+  const sample = prompt.trim().slice(0, maxEchoLength)
+  return sample.length >= 40 && text.includes(sample)
+}
+
+const shingle = 6
+const minWords = 120
+const minFreshShare = 0.2
+const maxJudgedLength = 200_000
+
+/** A long text that repeats a few words: the model was caught in a loop. */
+function isDegenerate(text: string): boolean {
+  const words = text.slice(0, maxJudgedLength).split(/\s+/)
+  if (words.length < minWords) return false
+  const seen = new Set<string>()
+  const count = words.length - shingle + 1
+  for (let at = 0; at < count; at++) seen.add(words.slice(at, at + shingle).join(' '))
+  return seen.size / count < minFreshShare
+}
+
+export type FormattedSummary = {
+  readonly text: string
+  /** The last block was not closed. */
+  readonly isOpen: boolean
+}
+
+/** The scratchpad and the tags are removed, runs of blank lines are folded. Tags that the text speaks of are left alone. */
+export function formatSummary(answer: string): FormattedSummary {
+  const analysis = openingOf(answer, 'analysis')
+  const rest = analysis === undefined ? answer : withoutAnalysis(answer, analysis)
+  const start = openingOf(rest, 'summary')
+  if (start === undefined) {
+    const isOpen = openingOf(rest, 'analysis') !== undefined
+    return isOpen ? { text: '', isOpen: true } : { text: folded(rest), isOpen: false }
+  }
+  const body = rest.slice(start + '<summary>'.length)
+  // The last one: a summary may speak of its own tags.
+  const end = [...body.matchAll(/<\/summary>/gi)].at(-1)?.index
+  return { text: folded(end === undefined ? body : body.slice(0, end)), isOpen: end === undefined }
+}
+
+const maxPrefaceLength = 200
+
+/** A tag opens a block where a line begins with it, or near the start; elsewhere somebody speaks of it. */
+function openingOf(text: string, name: 'analysis' | 'summary'): number | undefined {
+  for (const { index, 0: tag } of text.matchAll(new RegExp(`^[ \\t]*<${name}>|<${name}>`, 'gim'))) {
+    const at = index + tag.length - `<${name}>`.length
+    if (tag.length > `<${name}>`.length || at <= maxPrefaceLength || text[at - 1] === '\n') return at
+  }
+  return undefined
+}
+
+/** Without the scratchpad; as it is where that never ends. */
+function withoutAnalysis(answer: string, start: number): string {
+  const end = answer.toLowerCase().indexOf('</analysis>', start)
+  return end < 0 ? answer : `${answer.slice(0, start)}${answer.slice(end + '</analysis>'.length)}`
+}
+
+function folded(text: string): string {
+  // Line by line: a pattern for trailing blanks is quadratic in a long run of them.
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
 }
