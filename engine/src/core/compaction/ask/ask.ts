@@ -13,14 +13,17 @@ import type { CompactionRun } from '../history.ts'
 import { type Asking, ask, note, type Summary } from './asker.ts'
 import {
   directRequest,
+  gapOf,
   onDemandRequest,
   type PreparedMessage,
   preparedMessages,
   requestUpTo,
   sharingRequest,
   shorterRequest,
+  truncated,
+  windowsOf,
+  withFoldedIn,
 } from './request.ts'
-import { gapOf, truncated, windowsOf, withFoldedIn } from './too-long.ts'
 
 export type Question = {
   readonly instructions: string
