@@ -6,7 +6,7 @@ import { type JsonObject, parseObject, stringAt } from '../../core/message/json.
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/reader.ts'
 import { type TextKind, textsOf } from '../../core/transcript/format/record-texts.ts'
-import { readBytes } from '../read/lines.ts'
+import { readBytes } from '../read/entries.ts'
 import { resultBlock } from '../write/keep-results.ts'
 
 /** A piece; of a record without text, all there is. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { readBytes } from '../read/lines.ts'
+import { readBytes } from '../read/entries.ts'
 
 export function cacheFolder(): string {
   return process.env.EVERLONG_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'everlong')

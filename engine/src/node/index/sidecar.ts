@@ -20,8 +20,7 @@ import {
   rowOf,
   typeAt,
 } from '../../core/transcript/tree/graph.ts'
-import { readLine, sniffFormat } from '../read/entries.ts'
-import { forEachLine, type Line } from '../read/lines.ts'
+import { forEachLine, type Line, readLine, sniffFormat } from '../read/entries.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { cacheFolder, cachePlace, markAt } from './cache-place.ts'
 import { createRowReader, emptyRow, type Row } from './row.ts'

@@ -8,8 +8,7 @@ import { createTranscriptReader } from '../../core/transcript/format/reader.ts'
 import { tornCompaction } from '../../core/transcript/tree/changes.ts'
 import { type LiveWindow, liveWindow } from '../../core/transcript/tree/live.ts'
 import { openIndex } from '../index/sidecar.ts'
-import { forEachEntry, readLine, sniffFormat } from './entries.ts'
-import { blocksFromEnd, type Line } from './lines.ts'
+import { blocksFromEnd, forEachEntry, type Line, readLine, sniffFormat } from './entries.ts'
 
 export type LiveFile = {
   /** In conversation order: boundary, summary, kept messages, what followed. */

@@ -16,8 +16,7 @@ import type { Entry } from '../../core/transcript/format/entry.ts'
 import { createRecordReader } from '../../core/transcript/format/reader.ts'
 import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import type { View } from '../../core/transcript/view/fold.ts'
-import { forEachEntry, sniffFormat } from './entries.ts'
-import { forEachLine, type Line } from './lines.ts'
+import { forEachEntry, forEachLine, type Line, sniffFormat } from './entries.ts'
 import { openLive } from './live-file.ts'
 
 export type ReadOptions = {

@@ -3,8 +3,7 @@
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { type Finding, findingsOf, type Tally, tallyOf } from '../../core/transcript/report/findings.ts'
 import { isTranscript, type Scan } from '../../core/transcript/tree/scan.ts'
-import { scanFile } from '../read/entries.ts'
-import { forEachLine, type Line, type LineOptions } from '../read/lines.ts'
+import { forEachLine, type Line, type LineOptions, scanFile } from '../read/entries.ts'
 import { openLive } from '../read/live-file.ts'
 import { writeNewFile } from './whole-file.ts'
 

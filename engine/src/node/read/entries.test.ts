@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { temporaryFolders } from '../testing/sessions.ts'
-import { blocksFromEnd, forEachLine, type Line, readFully } from './lines.ts'
+import { blocksFromEnd, forEachLine, type Line, readFully } from './entries.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
