@@ -11,7 +11,7 @@ import type { HookedSession } from '../../core/session/host.ts'
 import { headOf } from '../../core/text/cut.ts'
 import { systemPorts } from '../../models/ports.ts'
 import { makeSessionFolder, sessionFolder } from '../session/session-folder.ts'
-import { replaceFile } from '../write/whole-file.ts'
+import { replaceFile } from '../write/disk.ts'
 import { mergeOutcomes, outcomeOf, runCommand } from './run-command.ts'
 import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
 

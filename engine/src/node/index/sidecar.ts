@@ -21,7 +21,7 @@ import {
   typeAt,
 } from '../../core/transcript/tree/graph.ts'
 import { forEachLine, type Line, readLine, sniffFormat } from '../read/entries.ts'
-import { replaceFile } from '../write/whole-file.ts'
+import { replaceFile } from '../write/disk.ts'
 import { cacheFolder, cachePlace, markAt } from './cache-place.ts'
 import { createRowReader, emptyRow, type Row } from './row.ts'
 import { createUuidRows, idOf, type UuidRows } from './uuids.ts'

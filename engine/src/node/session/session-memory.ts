@@ -10,8 +10,7 @@ import { type NoteHead, noteHeads } from '../../core/prompts/memory.ts'
 import { type ModelPorts, systemPorts } from '../../models/ports.ts'
 import { acquireLease, type Lease, lockPathOf } from '../lease/lease.ts'
 import { nodeProcesses, readLock } from '../lease/lock-file.ts'
-import { diskProblem, ignoring, nodeDisk } from '../write/disk.ts'
-import { replaceFile } from '../write/whole-file.ts'
+import { diskProblem, ignoring, nodeDisk, replaceFile } from '../write/disk.ts'
 import { makeSessionFolder, sessionFolder } from './session-folder.ts'
 
 export type { SessionMemory }

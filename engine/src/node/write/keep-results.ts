@@ -7,8 +7,7 @@ import { type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Conversation } from '../../core/session/conversation.ts'
 import type { View } from '../../core/transcript/view/fold.ts'
 import { makeSessionFolder, resultsFolder } from '../session/session-folder.ts'
-import { type Disk, type DiskProblem, diskProblem, nodeDisk } from './disk.ts'
-import { createFile } from './whole-file.ts'
+import { createFile, type Disk, type DiskProblem, diskProblem, nodeDisk } from './disk.ts'
 
 export type ToolResult = { readonly toolUseId: string; readonly content: unknown }
 

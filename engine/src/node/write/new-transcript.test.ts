@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { writeNewTranscript } from './whole-file.ts'
+import { writeNewTranscript } from './disk.ts'
 
 let folder = ''
 beforeEach(() => {

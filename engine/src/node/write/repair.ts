@@ -5,7 +5,7 @@ import { type Finding, findingsOf, type Tally, tallyOf } from '../../core/transc
 import { isTranscript, type Scan } from '../../core/transcript/tree/scan.ts'
 import { forEachLine, type Line, type LineOptions, scanFile } from '../read/entries.ts'
 import { openLive } from '../read/live-file.ts'
-import { writeNewFile } from './whole-file.ts'
+import { writeNewFile } from './disk.ts'
 
 export type RepairReport = {
   readonly records: number

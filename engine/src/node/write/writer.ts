@@ -11,8 +11,16 @@ import {
   newToken,
   nodeLeasePorts,
 } from '../lease/lease.ts'
-import { type Disk, type DiskProblem, diskProblem, ignoring, systemError, tolerating, writeWhole } from './disk.ts'
-import { copyWholeRecords } from './whole-file.ts'
+import {
+  copyWholeRecords,
+  type Disk,
+  type DiskProblem,
+  diskProblem,
+  ignoring,
+  systemError,
+  tolerating,
+  writeWhole,
+} from './disk.ts'
 
 /** When to fsync: never, at each `flush` (the end of each call of a session), or after each append. */
 export type Sync = 'never' | 'turn' | 'always'
