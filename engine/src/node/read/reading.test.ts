@@ -19,7 +19,7 @@ import {
 } from '../../testing/index.ts'
 import { openIndex } from '../index/sidecar.ts'
 import { forEachEntry, scanFile } from './entries.ts'
-import { openLive } from './live-file.ts'
+import { openLive } from './transcript.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-reading-'))
 const cache = join(folder, 'cache')

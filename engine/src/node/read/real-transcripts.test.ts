@@ -6,8 +6,8 @@ import { ancestryOf } from '../../core/transcript/tree/scan.ts'
 import { openIndex } from '../index/sidecar.ts'
 import { hasTranscripts, measuredOrphans, oracle, transcripts } from '../testing/real-data.ts'
 import { forEachEntry, scanFile } from './entries.ts'
-import { openLive } from './live-file.ts'
 import { findSubagents } from './subagents.ts'
+import { openLive } from './transcript.ts'
 
 const inFolder = (name: string) => join(transcripts, name)
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { corrupt, generateWithTruth, serialize, session } from '../../testing/index.ts'
-import { openLive } from '../read/live-file.ts'
+import { openLive } from '../read/transcript.ts'
 import { fsck, repair } from './repair.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-repair-'))

@@ -4,7 +4,7 @@ import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { type Finding, findingsOf, type Tally, tallyOf } from '../../core/transcript/report/findings.ts'
 import { isTranscript, type Scan } from '../../core/transcript/tree/scan.ts'
 import { forEachLine, type Line, type LineOptions, scanFile } from '../read/entries.ts'
-import { openLive } from '../read/live-file.ts'
+import { openLive } from '../read/transcript.ts'
 import { writeNewFile } from './disk.ts'
 
 export type RepairReport = {
