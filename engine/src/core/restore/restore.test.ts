@@ -574,7 +574,7 @@ test('what was restored and read back is restored the same the next time: nothin
     plan: { path: '/p', text: '# Plan', isOn: true },
     skills: [
       { name: 'now', path: '/skills/now.md', text: 'word '.repeat(9_000), isRunning: true },
-      { name: '/before', text: 'step '.repeat(9_000) },
+      { name: '/before', text: 'step '.repeat(9_000), isRunning: true },
       { name: 'first', text: 'How to begin.' },
     ],
     agents: [
@@ -596,8 +596,8 @@ test('what was restored and read back is restored the same the next time: nothin
   expect(once.pieces.map(({ kind }) => kind)).toEqual([
     'plan',
     'skills',
-    'agents',
     'skills',
+    'agents',
     'skills',
     'tools',
     'tools',

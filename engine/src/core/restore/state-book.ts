@@ -289,7 +289,7 @@ class Book implements StateBook {
       // The context has them latest first.
       const later = [...this.skills]
       this.skills.clear()
-      this.noteSkill({ ...skill, content: text }, { isOld: skill.isRunning === false || later.length > 0 })
+      this.noteSkill({ ...skill, content: text }, { isOld: !(skill.isRunning ?? later.length === 0) })
       for (const [name, known] of later) this.skills.set(name, known)
     }
     for (const agent of arrayAt(state, 'agents').filter(isObject)) {
