@@ -36,6 +36,8 @@ export type LoopEvent =
       readonly name: string
       readonly content: string | readonly JsonObject[]
       readonly isError: boolean
+      /** How it changed a file, as a unified diff. */
+      readonly diff?: string
     }
   /** Of a sub-agent, after each answer: the size of its conversation, and what it has cost so far. */
   | { readonly type: 'spent'; readonly tokens: number; readonly cost?: number }

@@ -2,7 +2,7 @@
 // a result, also for an unknown tool, an invalid input, an exception or an abort.
 
 import type { Block } from 'everlong'
-import type { ToolUseBlock } from 'everlong/internal'
+import { stringAt, type ToolUseBlock } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 import type { LoopEvent } from './events.ts'
 import { reasonOf } from './reason-of.ts'
@@ -47,7 +47,9 @@ async function runOne(input: RunInput, call: ToolUseBlock): Promise<ToolRun> {
   emit({ type: 'tool-started', toolUseId: call.id, name: call.name, input: call.input })
   const output = await outputOf(input, call)
   const { content, isError = false, details } = output
-  emit({ type: 'tool-finished', toolUseId: call.id, name: call.name, content, isError })
+  const diff = stringAt(details, 'diff')
+  const change = diff === undefined ? {} : { diff }
+  emit({ type: 'tool-finished', toolUseId: call.id, name: call.name, content, isError, ...change })
   const block = { type: 'tool_result', tool_use_id: call.id, content, ...(isError ? { is_error: true } : {}) }
   return { block, ...(details === undefined ? {} : { details }) }
 }

@@ -14,7 +14,7 @@ test('a person asks, allows a change, reads the answer, expands the call and qui
   program.type('call Write a.txt new; say # Done\\n\\nIt is **new** now.')
   program.type(keys.enter)
   await program.shows('Allow once')
-  expect(program.screen()).toContain('Write a.txt\n  @@ -1,1 +1,1 @@\n  -old\n  +new\n')
+  expect(program.screen()).toContain('Write a.txt\n  1   - old\n    1 + new\n')
   // The title follows the frame.
   await expect.poll(() => program.raw()).toContain('\u001b]2;? project · Everlong\u0007')
   program.type('y')

@@ -94,7 +94,7 @@ test('a permission prompt shows the diff, and takes yes, always, and no with a r
   const program = await ready(start({ prepare: (folder) => writeFileSync(join(folder, 'a.txt'), 'old\n') }))
   program.type(`call Write a.txt new; say Done\r`)
   await program.shows('Allow once')
-  expect(program.screen()).toContain('Write a.txt\n  @@ -1,1 +1,1 @@\n  -old\n  +new\n')
+  expect(program.screen()).toContain('Write a.txt\n  1   - old\n    1 + new\n')
   program.type('n')
   await program.shows('Why not?')
   program.type('keep the old one')

@@ -6,7 +6,20 @@ import { wrapText } from '../../render/spans.ts'
 import { diffLines } from './diff.ts'
 import { markdownLines } from './markdown.ts'
 
-export function detailLines({ type, text }: NonNullable<PermissionRequest['detail']>, sheet: Sheet): readonly string[] {
+type RequestDetail = NonNullable<PermissionRequest['detail']>
+
+const drawn = new WeakMap<RequestDetail, { readonly width: number; readonly lines: readonly string[] }>()
+
+/** Drawn once for each width: every key draws the question again. */
+export function detailLines(detail: RequestDetail, sheet: Sheet): readonly string[] {
+  const known = drawn.get(detail)
+  if (known?.width === sheet.width) return known.lines
+  const lines = linesOf(detail, sheet)
+  drawn.set(detail, { width: sheet.width, lines })
+  return lines
+}
+
+function linesOf({ type, text }: RequestDetail, sheet: Sheet): readonly string[] {
   if (type === 'diff') return diffLines(text, sheet)
   return type === 'markdown' ? markdownLines(text, sheet) : wrapText(safeText(text), sheet.width)
 }

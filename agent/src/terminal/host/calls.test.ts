@@ -5,12 +5,21 @@ const folder = '/work'
 const input = { file_path: '/work/a.ts', old_string: 'one\ntwo', new_string: 'one\nthree' }
 const edit = callOf({ toolUseId: 't1', name: 'Edit', input }, { folder })
 
-test('an edit that worked shows its change, without line numbers', () => {
+test('an edit that worked shows its change, without line numbers if the tool does not say them', () => {
   const finished = finishedCall(edit, { content: 'Changed a.ts (+1 −1 lines).', isError: false }, folder)
   expect(finished).toMatchObject({ type: 'call-finished', call: { id: 't1', isError: false } })
   expect(edit.diff).toMatch(/\n one\n-two\n\+three\n/)
-  expect(edit.diff).not.toContain('@@')
+  expect(edit.diff?.match(/^@@.*$/gm)).toEqual(['@@'])
   expect(finished).toMatchObject({ call: { diff: edit.diff } })
+})
+
+test('the change that a tool reports has line numbers, and replaces the one that was made of the input', () => {
+  const diff = '@@ -7,1 +7,1 @@\n-two\n+three\n'
+  const result = { content: 'Changed a.ts (+1 −1 lines).', isError: false }
+  const finished = finishedCall(edit, { ...result, diff }, folder)
+  expect(finished).toMatchObject({ call: { diff } })
+  const created = callOf({ toolUseId: 't2', name: 'Write', input: { file_path: 'b', content: 'x' } }, { folder })
+  expect(finishedCall(created, { ...result, diff }, folder)).toMatchObject({ call: { diff } })
 })
 
 test('an edit that failed shows no change, because there is none', () => {

@@ -29,13 +29,19 @@ export function callOf(
   }
 }
 
-type Result = Pick<Extract<LoopEvent, { readonly type: 'tool-finished' }>, 'content' | 'isError'>
+type Result = Pick<Extract<LoopEvent, { readonly type: 'tool-finished' }>, 'content' | 'isError' | 'diff'>
 
 /** What a sub-agent did. */
 export type Work = { readonly calls: number; readonly tokens: number; readonly cost?: number }
 
-export function finishedCall(call: Call, { content, isError }: Result, folder: string, work?: Work): UiEvent {
-  const { diff, ...rest } = call
+export function finishedCall(
+  call: Call,
+  { content, isError, diff: reported }: Result,
+  folder: string,
+  work?: Work,
+): UiEvent {
+  const { diff: ofInput, ...rest } = call
+  const diff = reported ?? ofInput
   const { name } = call
   const output = outputOf(content)
   const own = withoutRoot(outcomeOf({ name, input: undefined, output, isError }), folder)
@@ -44,7 +50,7 @@ export function finishedCall(call: Call, { content, isError }: Result, folder: s
   return { type: 'call-finished', call: diff === undefined || isError ? shown : { ...shown, diff } }
 }
 
-/** Of an edit, from what it replaces. Where that is in the file is not known, so no line numbers are shown. */
+/** Of an edit, from what it replaces. Where that is in the file is not known, so there are no line numbers. */
 function diffOf(input: unknown): string | undefined {
   const [before, after] = [stringAt(input, 'old_string'), stringAt(input, 'new_string')]
   const path = stringAt(input, 'file_path') ?? ''
@@ -53,7 +59,7 @@ function diffOf(input: unknown): string | undefined {
     context: 3,
     timeout: 200,
   })
-  return patch?.replace(/^@@.*\n/gm, '')
+  return patch?.replace(/^@@ .*$/gm, '@@')
 }
 
 /** Text, and a word for everything else. */
