@@ -20,7 +20,7 @@ test('questions are answered with a letter or a number, and nothing moves the cu
   await program.shows('/help shows the commands')
   program.type('call Write a.txt new; say It is done.\r')
   await program.shows('Permission: Write a.txt')
-  await program.shows('+new')
+  await program.shows('    1 + new')
   program.type('n keep it\r')
   await program.shows('Denied: keep it', 'everything')
   await program.shows('It is done.')

@@ -35,7 +35,8 @@ function permissionBox(dialog: PermissionDialog, sheet: Sheet, rows: number): Dr
   const { request, reason, selected } = dialog
   const choices = permissionOptions(request)
   const room = Math.max(1, rows - choices.length)
-  const title = first(wrapSpans([{ text: oneLine(request.title), style: 'bold' }], sheet), Math.min(maxTitle, room))
+  const words = isRepeated(request) && room >= minRoom ? 'Run this command:' : oneLine(request.title)
+  const title = first(wrapSpans([{ text: words, style: 'bold' }], sheet), Math.min(maxTitle, room))
   const whyLines =
     request.reason === undefined ? [] : wrapSpans([{ text: oneLine(request.reason), style: 'yellow' }], sheet)
   const why = first(whyLines, Math.min(maxReason, room - title.length))
@@ -50,6 +51,14 @@ function permissionBox(dialog: PermissionDialog, sheet: Sheet, rows: number): Dr
       sheet.paint('dim', cut(`Enter chooses, Esc ${request.answers ? 'means no' : 'interrupts'}.`, sheet.width)),
     ],
   }
+}
+
+/** In a lower window the title may be all that fits. */
+const minRoom = 6
+
+/** The title is the first line of the command that is shown below it. A title such as `Connect to example.com` is not. */
+function isRepeated({ tool, title, detail }: PermissionDialog['request']): boolean {
+  return tool === 'Bash' && detail?.type === 'text' && title.startsWith('Run ') && title !== `Run ${detail.text}`
 }
 
 /** The change or the whole command, as much as there is room for. */

@@ -257,3 +257,35 @@ test('of many running calls five are shown, and the rest is counted', () => {
   expect(lines.filter((line) => line.includes('job'))).toHaveLength(5)
   expect(lines).toContain('  and 2 more')
 })
+
+describe('a question about a command', () => {
+  const ask = (title: string, text: string) => {
+    const request = { toolUseId: 't1', tool: 'Bash', title, detail: { type: 'text', text } } as const
+    const call = { id: 't1', name: 'Bash', subject: text, input: '' }
+    const other = { id: 't2', name: 'Task', subject: 'explore: Look', input: '' }
+    const running = [call, other].map((each) => ({ call: each, startedAt: 0, steps: 0 }))
+    return drawLive(
+      asked({ ...ready, agent: { ...agent, isBusy: true }, running }, 1, { type: 'permission', request }),
+      0,
+    )
+  }
+
+  test('shows the command once, and other calls that run', () => {
+    expect(ask('Run npm test', 'npm test').lines.slice(1, 5)).toEqual([
+      '○ Task explore: Look · 0 s',
+      '─'.repeat(80),
+      'Run npm test',
+      '',
+    ])
+  })
+
+  test('shows one of several lines once, in full', () => {
+    const { lines } = ask('Run cd a …', 'cd a\nnpm test')
+    expect(lines.slice(2, 7)).toEqual(['─'.repeat(80), 'Run this command:', '  cd a', '  npm test', ''])
+  })
+
+  test('says what the command wants to do if that is not only to run', () => {
+    const { lines } = ask('Connect to example.com', 'curl example.com')
+    expect(lines.slice(2, 6)).toEqual(['─'.repeat(80), 'Connect to example.com', '  curl example.com', ''])
+  })
+})

@@ -66,7 +66,11 @@ function secondsSince(start: number, now: number): string {
   return `${Math.max(0, Math.floor((now - start) / 1_000))} s`
 }
 
-function runningLines({ running }: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
+function runningLines(state: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
+  const [ask] = state.asks
+  // The open question says what this call wants to do.
+  const asking = ask?.type === 'permission' ? ask.request.toolUseId : undefined
+  const running = state.running.filter(({ call }) => call.id !== asking)
   const shown = running.slice(0, mostRunning).flatMap(({ call, startedAt, steps, step, spent, output }) => {
     const done = steps > 0 || spent ? `${workLine({ calls: steps, ...spent })}, ` : ''
     const end = cut(` · ${done}${secondsSince(startedAt, now)}`, width - 2 - minTitle)
