@@ -4,6 +4,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../files/paths.ts'
 import { hiddenBy } from '../permissions/decide.ts'
+import { disk } from '../permissions/disk.ts'
 import { parseRules } from '../permissions/rule.ts'
 
 export type MemoryFile = { readonly path: string; readonly text: string }
@@ -43,7 +44,7 @@ export function nestedMemoryFiles({ folder, deny }: NestedPlaces, file: string):
 function hiddenIn(folders: readonly string[], deny: readonly string[]): (path: string) => boolean {
   const { rules } = parseRules({ deny })
   const roots = new Set(folders.flatMap((folder) => [folder, realPath(folder)]))
-  const checks = [...roots].map((root) => hiddenBy(rules.deny, root))
+  const checks = [...roots].map((root) => hiddenBy(rules.deny, { root, disk }))
   return (path) => [path, realPath(path)].some((each) => checks.some((isHidden) => isHidden(each)))
 }
 

@@ -7,6 +7,7 @@ import { escapeGlob, ignoreGlob } from '../files/glob.ts'
 import { isWithin, type Place, slashed } from '../files/paths.ts'
 import { type Coverage, commandCoverage, commandPattern, commandText, no, yes } from './coverage.ts'
 import { type Disk, noDisk } from './disk.ts'
+import { type IsOtherName, listingOnce, otherNamesOf } from './hard-links.ts'
 import { pathCoverage, type Where } from './named-paths.ts'
 import { exactly, rulesForScript } from './offered-rules.ts'
 import { isProtected } from './protected.ts'
@@ -58,7 +59,8 @@ export type DecideOptions = {
 }
 
 export function decide(access: Access, options: DecideOptions): Decision {
-  const { mode, rules, root, ownFolders = [], disk = noDisk } = options
+  const { mode, rules, root, ownFolders = [] } = options
+  const disk = listingOnce(options.disk ?? noDisk)
   const looking = { root, disk, hasHiddenFiles: rules.deny.some(hidesFiles) }
   const denials = rules.deny.map((rule) => ({ rule, coverage: denies(rule, access, { root, disk }) }))
   const denial = denials.find(({ coverage }) => coverage.type === 'yes')
@@ -240,7 +242,9 @@ function denies(rule: Rule, access: Access, where: Where): Coverage {
     case 'read':
     case 'write': {
       const { path, real } = access.place
-      return isFor(rule, access) && [path, real].some((each) => coversPath(rule, each, where.root)) ? yes : no
+      if (!isFor(rule, access)) return no
+      if ([path, real].some((each) => coversPath(rule, each, where.root))) return yes
+      return otherNames(rule, where)(real)
     }
     case 'fetch':
       return rule.tool === 'WebFetch' && (rule.type === 'any' || deniesHost(rule, access)) ? yes : no
@@ -255,7 +259,13 @@ function denies(rule: Rule, access: Access, where: Where): Coverage {
 function fileCoverage(rule: Rule, script: Script, where: Where): Coverage {
   if (rule.type !== 'path') return no
   const covers = (path: string) => coversPath(rule, path, where.root)
-  return pathCoverage({ pattern: rule.pattern, covers }, script, where)
+  return pathCoverage({ pattern: rule.pattern, covers, isOtherName: otherNames(rule, where) }, script, where)
+}
+
+/** For rules about paths: whether a file is a denied one under another name. */
+function otherNames(rule: Rule, { root, disk }: Where): IsOtherName {
+  if (rule.type !== 'path') return () => no
+  return otherNamesOf({ pattern: rule.pattern, covers: pathTest(rule, root) }, root, disk)
 }
 
 function hidesFiles({ tool, type }: Rule): boolean {
@@ -263,9 +273,13 @@ function hidesFiles({ tool, type }: Rule): boolean {
 }
 
 /** For searches and instruction files: whether a rule denies reading or finding this path. */
-export function hiddenBy(deny: readonly Rule[], root: string): (path: string) => boolean {
-  const rules = deny.filter(hidesFiles)
-  return (path) => rules.some((rule) => coversPath(rule, path, root))
+export function hiddenBy(deny: readonly Rule[], { root, disk }: Where): (path: string) => boolean {
+  const where = { root, disk: listingOnce(disk) }
+  const rules = deny.filter(hidesFiles).map((rule) => ({
+    covers: pathTest(rule, root),
+    isOtherName: otherNames(rule, where),
+  }))
+  return (path) => rules.some(({ covers, isOtherName }) => covers(path) || isOtherName(path).type !== 'no')
 }
 
 /** `Edit` covers every tool that writes files and `Read` every one that reads them. */
@@ -273,17 +287,22 @@ function isFor({ tool }: Rule, access: Access & { readonly type: 'read' | 'write
   return tool === access.tool || tool === (access.type === 'read' ? 'Read' : 'Edit')
 }
 
-/** `//x` is absolute, `~/x` in the home folder, everything else below the workspace. */
 export function coversPath(rule: Rule, path: string, root: string): boolean {
-  if (rule.type === 'any') return true
-  if (rule.type !== 'path') return false
+  return pathTest(rule, root)(path)
+}
+
+/** `//x` is absolute, `~/x` in the home folder, everything else below the workspace. */
+function pathTest(rule: Rule, root: string): (path: string) => boolean {
+  if (rule.type === 'any') return () => true
+  if (rule.type !== 'path') return () => false
   const { pattern } = rule
   if (pattern.startsWith('//') || pattern.startsWith('~/')) {
     const absolute = pattern.startsWith('//') ? pattern.slice(1) : escapeGlob(homedir()) + pattern.slice(1)
-    return ignoreGlob(absolute).below(slashed(path).slice(1))
+    const { below } = ignoreGlob(absolute)
+    return (path) => below(slashed(path).slice(1))
   }
-  if (!isWithin(root, path)) return false
-  return ignoreGlob(pattern.replace(/^\.\//, '/')).below(slashed(relative(root, path)))
+  const { below } = ignoreGlob(pattern.replace(/^\.\//, '/'))
+  return (path) => isWithin(root, path) && below(slashed(relative(root, path)))
 }
 
 /** A host that may not be fetched may not be reached by commands either. */

@@ -1,5 +1,5 @@
 // The files as they are now, for rules that deny: synchronous, so that nothing changes between two looks.
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 export type Disk = {
@@ -10,12 +10,23 @@ export type Disk = {
   readonly exists: (path: string) => boolean
   /** Undefined if it is not a file that can be read. */
   readonly read: (path: string) => string | undefined
+  /** Device and inode of a file that has several names (hard links). Undefined for any other. */
+  readonly identity: (path: string) => string | undefined
+  /** The files in a folder and in the folders below, or the path itself if it is a file. Links are not followed. */
+  readonly filesBelow: (path: string, max: number) => { readonly files: readonly string[]; readonly isCut: boolean }
 }
 
 /** Nothing is known about the files, so each of them may be there. */
-export const noDisk: Disk = { realPath: (path) => path, list: () => [], exists: () => true, read: () => undefined }
+export const noDisk: Disk = {
+  realPath: (path) => path,
+  list: () => [],
+  exists: () => true,
+  read: () => undefined,
+  identity: () => undefined,
+  filesBelow: () => ({ files: [], isCut: false }),
+}
 
-export const disk: Disk = { realPath, list, exists: existsSync, read }
+export const disk: Disk = { realPath, list, exists: existsSync, read, identity, filesBelow }
 
 function realPath(path: string): string {
   try {
@@ -38,6 +49,39 @@ function list(folder: string): readonly string[] {
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+export function identity(path: string): string | undefined {
+  try {
+    const found = lstatSync(path)
+    return found.isFile() && found.nlink > 1 ? `${found.dev}:${found.ino}` : undefined
+  } catch {
+    // Missing, or in a folder that we may not read.
+    return undefined
+  }
+}
+
+function filesBelow(path: string, max: number) {
+  const files: string[] = []
+  const folders = [path]
+  let seen = 0
+  if (entriesOf(path) === undefined) return { files: folders, isCut: false }
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of entriesOf(folder) ?? []) {
+      if (++seen > max) return { files, isCut: true }
+      if (entry.isDirectory()) folders.push(join(folder, entry.name))
+      else if (entry.isFile()) files.push(join(folder, entry.name))
+    }
+  }
+  return { files, isCut: false }
+}
+
+function entriesOf(folder: string): readonly Dirent[] | undefined {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
   } catch {
     return undefined
   }

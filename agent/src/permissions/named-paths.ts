@@ -6,6 +6,7 @@ import { glob } from '../files/glob.ts'
 import { expandHome } from '../files/paths.ts'
 import { type Coverage, firstOf, maybe, no, unseenIn, yes } from './coverage.ts'
 import type { Disk } from './disk.ts'
+import type { IsOtherName } from './hard-links.ts'
 import { programOf } from './programs.ts'
 import type { Script } from './script.ts'
 import { textOf, type Word, type Words } from './words.ts'
@@ -18,6 +19,7 @@ const maxPathLength = 4_096
 export type PathRule = {
   readonly pattern: string
   readonly covers: (path: string) => boolean
+  readonly isOtherName?: IsOtherName
 }
 
 export type Where = { readonly root: string; readonly disk: Disk }
@@ -33,9 +35,11 @@ export function pathCoverage(rule: PathRule, script: Script, { root, disk }: Whe
       ...expanded(text, folder, disk),
     ]),
   ])
-  if (paths.some((path) => rule.covers(path) || rule.covers(disk.realPath(path)))) return yes
+  const { covers, isOtherName = () => no } = rule
+  if (paths.some((path) => covers(path) || covers(disk.realPath(path)))) return yes
   const unknown = [...script.files, ...script.commands.filter(opensFiles).flat()].find(({ type }) => type === 'unknown')
-  return firstOf([unknown ? maybe(unknown) : no, unseenIn(script)])
+  const byOtherName = paths.map((path) => isOtherName(disk.realPath(path)))
+  return firstOf([unknown ? maybe(unknown) : no, unseenIn(script), ...byOtherName])
 }
 
 /** Their arguments are never files. */

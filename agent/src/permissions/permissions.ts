@@ -38,8 +38,8 @@ export type Permissions = {
   readonly check: (asked: Asked) => Promise<Permitted>
   /** The rules that hold now: of the settings, and those that the person has added. */
   readonly rules: () => RuleSet
-  /** Searches leave such files and folders out. */
-  readonly isHidden: (path: string) => boolean
+  /** For one search: it leaves such files and folders out. */
+  readonly hidden: () => (path: string) => boolean
   /** A search of a folder does not read such files. To read one by its name asks. */
   readonly isSecret: (path: string) => boolean
 }
@@ -88,7 +88,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
       return inTurn(() => askNow(asked))
     },
     rules: rulesNow,
-    isHidden: hiddenBy(rules.deny, root),
+    hidden: () => hiddenBy(rules.deny, { root, disk }),
     isSecret: (path) => mode.get() !== 'allow' && isSecretFile(path) && !isOpened(rulesNow().allow, path, root),
   }
 }

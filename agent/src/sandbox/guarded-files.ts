@@ -3,6 +3,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { codeOf, isWithin } from '../files/paths.ts'
+import { identity } from '../permissions/disk.ts'
 
 export type Guard = {
   /** Such files and folders cannot be read. */
@@ -100,7 +101,7 @@ function entriesOf(folder: string): readonly Dirent[] {
 
 /** Hard links: other names in the workspace of the same files. */
 function otherNames(roots: readonly string[], hidden: readonly string[]): readonly string[] {
-  const wanted = new Set(hidden.flatMap((path) => idOf(path) ?? []))
+  const wanted = new Set(hidden.flatMap((path) => identity(path) ?? []))
   if (wanted.size === 0) return []
   const known = new Set(hidden)
   const found: string[] = []
@@ -109,14 +110,8 @@ function otherNames(roots: readonly string[], hidden: readonly string[]): readon
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) waiting.push(path)
-      else if (!known.has(path) && wanted.has(idOf(path) ?? '')) found.push(path)
+      else if (!known.has(path) && wanted.has(identity(path) ?? '')) found.push(path)
     }
   }
   return found
-}
-
-/** Undefined for a file that has one name only. */
-function idOf(path: string): string | undefined {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  return found?.isFile() && found.nlink > 1 ? `${found.dev}:${found.ino}` : undefined
 }

@@ -33,7 +33,7 @@ export function globTool(kit: Kit): AnyTool {
           const problem = await folderProblem(place)
           if (problem !== undefined) return failed(problem)
           const matches = glob(pattern.replace(/^\.?\//, ''))
-          const options = { root: kit.workspace.realRoot, signal, isHidden: kit.permissions.isHidden }
+          const options = { root: kit.workspace.realRoot, signal, isHidden: kit.permissions.hidden() }
           const { files, isCut } = await walk(place.real, options)
           const found = files.filter((file) => matches(slashed(relative(place.real, file))))
           const sorted = await newestFirst(found)

@@ -63,7 +63,8 @@ async function filesIn(kit: Kit, place: Place, signal: AbortSignal) {
   const found = await statOrProblem(place)
   if (typeof found === 'string') return found
   if (!found.isFolder) return { files: [place.real], isCut: false }
-  const { isHidden, isSecret } = kit.permissions
+  const { hidden, isSecret } = kit.permissions
+  const isHidden = hidden()
   const isLeftOut = (path: string) => isHidden(path) || isSecret(path)
   return walk(place.real, { root: kit.workspace.realRoot, signal, isHidden: isLeftOut })
 }
