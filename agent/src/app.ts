@@ -65,6 +65,8 @@ export type Prompt = {
   readonly images?: readonly { readonly mediaType: string; readonly base64: string }[]
   /** The slash command that became this prompt, as it was typed. */
   readonly command?: string
+  /** The part of the text in which `@path` attaches a file: not what a program printed. Default: all of it. */
+  readonly mentions?: string
 }
 
 export type AgentEvent =

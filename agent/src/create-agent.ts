@@ -18,6 +18,7 @@ import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { continuedModel, continuedNotices } from './models/continued.ts'
 import { byName } from './own/markdown-file.ts'
 import { commandOfSkill, type OwnCommand } from './own/own-commands.ts'
+import { attachedFiles, attachment, contentOf } from './prompt-messages.ts'
 import { receiptsIn } from './receipt.ts'
 import { count, dollars } from './render/numbers.ts'
 import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
@@ -301,7 +302,17 @@ class RunningAgent implements Agent {
     }
     const news = await this.environment.next()
     const context = outcome.context.map((content) => attachment('Context from a hook', content))
-    return [...(news ? [news] : []), ...context, { role: 'user', content: contentOf(prompt) }]
+    const files = await this.filesIn(prompt, signal)
+    return [...(news ? [news] : []), ...context, ...files, { role: 'user', content: contentOf(prompt) }]
+  }
+
+  private filesIn({ text, mentions = text }: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> {
+    const emit = (event: LoopEvent) => {
+      this.nested.hear(event)
+      this.emit(event)
+    }
+    const { tools } = this.open()
+    return attachedFiles(mentions, { folder: this.options.folder, session: this.session(), tools, signal, emit })
   }
 
   private async *turn({ signal, incoming }: Turn): AsyncGenerator<LoopEvent> {
@@ -362,19 +373,6 @@ async function mayCompact(person: Person): Promise<boolean> {
   const request = { toolUseId: '', tool: 'Compact', title: 'Compact the conversation now' }
   const answer = await person.askPermission(request, new AbortController().signal)
   return answer.type !== 'deny'
-}
-
-function attachment(title: string, content: string): MessageInput {
-  return { role: 'user', origin: 'attachment', attachment: title, content }
-}
-
-function contentOf({ text, images = [] }: Prompt): MessageInput['content'] & {} {
-  if (images.length === 0) return text
-  const blocks = images.map(({ mediaType, base64 }) => ({
-    type: 'image',
-    source: { type: 'base64', media_type: mediaType, data: base64 },
-  }))
-  return [...blocks, { type: 'text', text }]
 }
 
 /** The same, with a receipt after the records of each compaction. */

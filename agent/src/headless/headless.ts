@@ -17,6 +17,8 @@ export type HeadlessOptions = {
   readonly agent: Agent
   readonly prompt: string
   readonly output: OutputForm
+  /** The end of the prompt, if it came from a pipe: `@path` in it attaches no file. */
+  readonly piped?: string
   /** What was denied, by the person below. */
   readonly denied: () => readonly string[]
   /** One line each. */
@@ -57,7 +59,8 @@ export async function runHeadless(options: HeadlessOptions): Promise<number> {
     if (signal.aborted) return exitCodes.interrupted
     const result = isCommand(prompt) ? await agent.command(prompt, signal) : undefined
     const command = result?.type === 'submit' ? undefined : result
-    if (!command) await agent.submit(result?.type === 'submit' ? result.prompt : { text: prompt })
+    const asked = result?.type === 'submit' ? result.prompt : { text: prompt }
+    if (!command) await agent.submit({ ...asked, mentions: typedIn(asked.mentions ?? asked.text, options) })
     const report = reportOf(options, { ...listener.seen(), command, durationMs: options.now() - started })
     if (output === 'text') writeText(report, options)
     else options.write(JSON.stringify(report))
@@ -66,6 +69,10 @@ export async function runHeadless(options: HeadlessOptions): Promise<number> {
     signal.removeEventListener('abort', stop)
     stopListening()
   }
+}
+
+function typedIn(text: string, { piped = '' }: HeadlessOptions): string {
+  return text.endsWith(piped) ? text.slice(0, text.length - piped.length) : text
 }
 
 /** A misspelled command is an error and not sent to the model. A path such as `/etc/hosts` is no command. */

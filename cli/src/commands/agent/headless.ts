@@ -11,7 +11,7 @@ export async function agentWithoutScreen(folder: string, options: AgentOptions, 
   const { stdout, env, cwd, now } = io
   const warn = (line: string) => io.stderr.write(`everlong: ${oneLine(line)}\n`)
   if (options.resume === true) return refuse(['--resume needs the id of a session with -p.'], warn)
-  const prompt = await promptFrom(options, io, warn)
+  const { prompt, piped } = await promptFrom(options, io, warn)
   if (prompt === '') return refuse(['There is no prompt. Give one: everlong agent -p "PROMPT".'], warn)
   const stop = new AbortController()
   const release = io.onStop?.(() => stop.abort())
@@ -32,7 +32,8 @@ export async function agentWithoutScreen(folder: string, options: AgentOptions, 
       // A terminal must not obey what a model wrote; a file gets it as it is.
       const isShown = output === 'text' && stdout.isTTY === true
       const write = (line: string) => stdout.write(`${isShown ? safeText(line) : line}\n`)
-      return await runHeadless({ agent: started.agent, prompt, output, denied, write, warn, signal: stop.signal, now })
+      const given = { agent: started.agent, prompt, piped, output, denied, write, warn, signal: stop.signal, now }
+      return await runHeadless(given)
     } finally {
       await started.agent.close()
     }
@@ -55,9 +56,9 @@ function refuse(why: readonly string[], warn: (line: string) => void): number {
 const patienceMs = 3_000
 
 /** The text after -p, followed by piped input. */
-async function promptFrom({ prompt }: AgentOptions, { stdin }: Io, warn: (line: string) => void): Promise<string> {
-  const text = prompt === true || prompt === undefined ? '' : prompt
-  if (!isPiped(stdin)) return text.trim()
+async function promptFrom({ prompt }: AgentOptions, { stdin }: Io, warn: (line: string) => void) {
+  const text = prompt === true || prompt === undefined ? '' : prompt.trim()
+  if (!isPiped(stdin)) return { prompt: text, piped: '' }
   const timer = setTimeout(
     () => warn('Waiting for the end of stdin. Add </dev/null if there is nothing to read.'),
     patienceMs,
@@ -65,10 +66,9 @@ async function promptFrom({ prompt }: AgentOptions, { stdin }: Io, warn: (line: 
   const parts: Buffer[] = []
   for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array | string))
   clearTimeout(timer)
-  return [text, Buffer.concat(parts).toString('utf8')]
-    .filter((each) => each.trim() !== '')
-    .join('\n\n')
-    .trim()
+  const piped = Buffer.concat(parts).toString('utf8').trimEnd()
+  if (text === '' || piped === '') return { prompt: text || piped.trim(), piped: piped.trim() }
+  return { prompt: `${text}\n\n${piped}`, piped }
 }
 
 /** A terminal and /dev/null have nothing to say. */

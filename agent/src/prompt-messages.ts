@@ -1,0 +1,100 @@
+// The messages that a prompt becomes: its text, its images, and the files that it names with `@path`. Files are read by the
+// tools, so permissions, hooks and limits hold, and they count as read.
+import { randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { MessageInput } from 'everlong'
+import { blocksOf, isObject, textOf } from 'everlong/internal'
+import type { Session } from 'everlong/node'
+import type { Prompt } from './app.ts'
+import type { LoopEvent } from './events.ts'
+import { expandHome } from './files/paths.ts'
+import { runTools } from './run-tools.ts'
+import type { AnyTool } from './tool.ts'
+
+export type Attaching = {
+  readonly folder: string
+  readonly session: Session
+  readonly tools: readonly AnyTool[]
+  readonly signal: AbortSignal
+  readonly emit: (event: LoopEvent) => void
+}
+
+/** A message for each file or folder that the text names, once each and in its order. */
+export async function attachedFiles(text: string, attaching: Attaching): Promise<readonly MessageInput[]> {
+  const { folder, tools } = attaching
+  const named = filesNamed(text, folder).filter(({ isFolder }) => tools.some(({ name }) => name === toolFor(isFolder)))
+  const calls = named.map(({ name, isFolder }) => ({
+    type: 'tool_use' as const,
+    id: `person_${randomUUID()}`,
+    name: toolFor(isFolder),
+    input: isFolder ? { pattern: '**', path: name } : { file_path: name },
+  }))
+  const runs = await runTools({ ...attaching, calls })
+  return runs.map(({ block }, at) => {
+    const { name = '', isFolder = false } = named[at] ?? {}
+    return messageOf(name, isFolder, block)
+  })
+}
+
+function toolFor(isFolder: boolean): 'Glob' | 'Read' {
+  return isFolder ? 'Glob' : 'Read'
+}
+
+function messageOf(name: string, isFolder: boolean, block: unknown): MessageInput {
+  const { content, is_error: isError } = isObject(block) ? block : {}
+  const blocks = blocksOf(content as MessageInput['content'] & {})
+  if (isError === true) return attachment('File not attached', `@${name} was not attached: ${textOf(blocks)}`)
+  const title = isFolder
+    ? `The files in the folder ${name}, which the user named:`
+    : `The file ${name}, which the user named:`
+  const isText = blocks.every(({ type }) => type === 'text')
+  const all = isText ? `${title}\n\n${textOf(blocks)}` : [{ type: 'text', text: title }, ...blocks]
+  return { ...attachment('Attached file', ''), content: all }
+}
+
+type Named = { readonly name: string; readonly isFolder: boolean }
+
+/** `@path` at the start of a word, or `@"a path"`, if there is such a file or folder: not `me@example.com`, nor `@Injectable()`. */
+export function filesNamed(text: string, folder: string): readonly Named[] {
+  const names = [...text.matchAll(/(?<![^\s([{"'`,;])@(?:"([^"\n]+)"|([^\s"'`]+))/g)].map(([, quoted, word]) => {
+    const possible = quoted === undefined ? withoutSigns(word ?? '') : [quoted]
+    return possible.map((name) => ({ name, isFolder: isFolder(name, folder) })).find(isFound)
+  })
+  const found = names.filter((each) => each !== undefined)
+  return found.filter(({ name }, at) => found.findIndex((other) => other.name === name) === at)
+}
+
+function isFound(named: { readonly name: string; readonly isFolder: boolean | undefined }): named is Named {
+  return named.isFolder !== undefined
+}
+
+/** The word, and without the signs after it: a path may end a sentence or stand in brackets. */
+function withoutSigns(word: string): readonly string[] {
+  const [signs = ''] = /[.,;:!?)\]}>]*$/.exec(word) ?? []
+  return [...signs, ''].map((_, at) => word.slice(0, word.length - at)).filter((name) => name !== '')
+}
+
+/** Undefined if there is no such file or folder. */
+function isFolder(name: string, folder: string): boolean | undefined {
+  try {
+    const found = statSync(resolve(folder, expandHome(name)), { throwIfNoEntry: false })
+    return found?.isDirectory() ? true : found?.isFile() ? false : undefined
+  } catch {
+    // Too long, or not permitted: no path that somebody meant.
+    return undefined
+  }
+}
+
+export function attachment(title: string, content: string): MessageInput {
+  return { role: 'user', origin: 'attachment', attachment: title, content }
+}
+
+export function contentOf({ text, images = [] }: Prompt): MessageInput['content'] & {} {
+  if (images.length === 0) return text
+  const blocks = images.map(({ mediaType, base64 }) => ({
+    type: 'image',
+    source: { type: 'base64', media_type: mediaType, data: base64 },
+  }))
+  return [...blocks, { type: 'text', text }]
+}
