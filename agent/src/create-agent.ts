@@ -330,11 +330,11 @@ class RunningAgent implements Agent {
 
   private commandContext(signal: AbortSignal): CommandContext {
     const { settings, folder, home, demo, isModelFixed = false } = this.options
-    const { env, sessions, changed, session, notify } = this
+    const { env, sessions, changed, session, notify, emit } = this
     const { tools, host, toolSet } = this.open()
     const world = { env, folder, demo, retryMinutes: settings.retry?.minutes }
     return {
-      ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
+      ...{ signal, session, settings, folder, home, sessions, env, tools, changed, emit },
       toolSet,
       ...(this.checkpoints ? { checkpoints: this.checkpoints } : {}),
       ownCommands: this.ownCommands,

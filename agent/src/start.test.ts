@@ -94,3 +94,38 @@ test('settings that change while the person is asked are not trusted', async () 
   await started.agent.close()
   expect([started.settings.env, started.notices]).toEqual([{ A: '1' }, [expect.stringContaining('set the variable B')]])
 })
+
+test('a slash command of the project that runs commands is used once the person trusts it, and again after a change', async () => {
+  const { folder, home, options } = world()
+  for (const place of [join(folder, '.claude/commands'), join(home, 'commands')]) mkdirSync(place, { recursive: true })
+  const path = join(folder, '.claude/commands/say.md')
+  writeFileSync(path, 'Say !`echo one`')
+  writeFileSync(join(folder, '.claude/commands/plain.md'), 'Plain')
+  writeFileSync(join(home, 'commands/own.md'), 'Own !`echo own`')
+  const asked: (string | undefined)[] = []
+  const start = async (type: 'allow' | 'deny', change?: () => void) => {
+    const askPermission = async ({ detail }: PermissionRequest) => {
+      asked.push(detail?.text)
+      return { type }
+    }
+    const started = await startAgent({ ...options, sandbox: 'off', person: { ...options.person, askPermission } })
+    if (started.type !== 'started') throw new Error(started.type)
+    change?.()
+    const results = []
+    for (const line of ['/plain', '/own', '/say']) {
+      const result = await started.agent.command(line)
+      results.push(result.type === 'submit' ? result.prompt.text.trim() : result.type === 'error' ? result.text : '')
+    }
+    await started.agent.close()
+    return results
+  }
+  const refusal = `/say runs commands, and you have not trusted this folder with them: ${path}. Start the agent again to be asked, or with --trust.`
+  expect(await start('deny')).toEqual(['Plain', 'Own own', refusal])
+  expect(await start('allow')).toEqual(['Plain', 'Own own', 'Say one'])
+  expect(await start('deny')).toEqual(['Plain', 'Own own', 'Say one'])
+  expect(await start('deny', () => writeFileSync(path, 'Say !`echo two`'))).toEqual(['Plain', 'Own own', refusal])
+  const line = (command: string) => `slash command /say: ${command}`
+  expect(asked).toEqual([line('echo one'), line('echo one')])
+  expect(await start('allow')).toEqual(['Plain', 'Own own', 'Say two'])
+  expect(asked.slice(2)).toEqual([line('echo two')])
+})

@@ -6,10 +6,11 @@ import { join, resolve } from 'node:path'
 import type { Environment } from 'everlong'
 import type { Agent, PermissionMode, Person } from './app.ts'
 import { type AgentOptions, createAgent } from './create-agent.ts'
+import { isWithin } from './files/paths.ts'
 import { chooseModel, configuredModel, type ModelChoice, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { continuedModel, continuedNotices } from './models/continued.ts'
-import { findOwnCommands } from './own/own-commands.ts'
+import { findOwnCommands, type OwnCommand } from './own/own-commands.ts'
 import { misspelledServers, parseRules } from './permissions/rule.ts'
 import { reasonOf } from './reason-of.ts'
 import { type SandboxMode, sandboxModes, unavailableNotice } from './sandbox/modes.ts'
@@ -17,10 +18,10 @@ import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
 import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
 import { keepRules } from './settings/keep-rules.ts'
-import { type LoadedSettings, loadSettings, settingsFiles } from './settings/load.ts'
+import { type LoadedSettings, loadSettings, projectFolders, settingsFiles } from './settings/load.ts'
 import type { Settings } from './settings/settings.ts'
-import { isTrusted, trustFolder } from './settings/trust.ts'
-import type { Wish } from './settings/wishes.ts'
+import { isTrusted, trustedIn, trustFolder } from './settings/trust.ts'
+import { commandWish, type Wish } from './settings/wishes.ts'
 import type { ToolSetup } from './tool-set.ts'
 import { type AgentTools, createTools } from './tools/create-tools.ts'
 
@@ -89,7 +90,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(demo ? { demo } : {}),
     isModelFixed: options.model !== undefined || options.chosen !== undefined,
-    ownCommands: () => commands().found,
+    ownCommands: () => commands().found.map((command) => checked(command, { home, folder })),
     keepsFiles: settings.checkpoints ?? true,
     createTools: async (given) => {
       const tools = await toolsFor(given, {
@@ -178,6 +179,18 @@ async function modelFor(
   const model = last.type === 'model' ? last : await chooseModel(named ?? settings.model, world)
   if (model.type !== 'model') return { model, notices: [] }
   return { model, notices: continuedNotices(last, model.words, configuredModel(settings.model, env)) }
+}
+
+/** A file of the project may have changed since it was agreed to. */
+function checked(command: OwnCommand, places: { readonly home: string; readonly folder: string }): OwnCommand {
+  const { name, shell } = command
+  const wish = commandWish(command)
+  const isOfProject = projectFolders(places).some((path) => shell && isWithin(path, shell.path))
+  if (!wish || !isOfProject || trustedIn(places)?.has(wish.digest)) return command
+  return {
+    ...command,
+    refusal: `/${name} runs commands, and you have not trusted this folder with them: ${shell?.path}. Start the agent again to be asked, or with --trust.`,
+  }
 }
 
 function listed(wishes: readonly Wish[]): readonly string[] {

@@ -4,6 +4,7 @@ import type { JsonObject } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 import type { CommandResult, PermissionMode } from '../app.ts'
 import type { Checkpoints } from '../checkpoints/checkpoints.ts'
+import type { LoopEvent } from '../events.ts'
 import type { ModelChoice } from '../models/choose.ts'
 import type { ChosenModel } from '../models/chosen.ts'
 import type { OwnCommand } from '../own/own-commands.ts'
@@ -44,6 +45,8 @@ export type CommandContext = {
   readonly changeModel: (
     words: string,
   ) => Promise<Awaited<ReturnType<Session['useModel']>> | Exclude<ModelChoice, ChosenModel>>
+  /** Shows what tools do. */
+  readonly emit: (event: LoopEvent) => void
   readonly tellReceipts: (records: readonly JsonObject[]) => void
   /** Something that the state shows has changed. */
   readonly changed: () => void

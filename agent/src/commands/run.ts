@@ -6,6 +6,7 @@ import { config, hooks, mcp, skills, status } from './about.ts'
 import { type CommandContext, error, type SlashCommand, text } from './command.ts'
 import { compact } from './compact.ts'
 import { pin, recall, snip, undo, unpin } from './edits.ts'
+import { runOwn } from './own.ts'
 import { context, cost, explain, memory } from './reports.ts'
 import { rewind } from './rewind.ts'
 import { clear, fork, rename, resume } from './sessions.ts'
@@ -55,10 +56,7 @@ export async function runCommand(line: string, context: CommandContext): Promise
   if (!command) {
     const [name = ''] = line.trim().split(/\s/, 1)
     const own = context.ownCommands().find((each) => `/${each.name}` === name)
-    if (own) {
-      const prompt = { text: own.expand(line.trim().slice(name.length).trim()), command: line.trim() }
-      return { type: 'submit', prompt }
-    }
+    if (own) return runOwn(own, line, context)
     const close = commands.filter((each) => each.name.startsWith(name.slice(1, 3))).map((each) => `/${each.name}`)
     const guess = close.length > 0 && name.length > 1 ? ` Did you mean ${close.join(' or ')}?` : ''
     return error(`There is no command ${name}.${guess} /help lists all.`)

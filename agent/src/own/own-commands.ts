@@ -1,6 +1,7 @@
 // Slash commands of one's own: Markdown files in `commands` folders, and skills. They become prompts.
 import type { Skill } from '../skills/skills.ts'
 import { skillText } from '../skills/skills.ts'
+import { isFillable, type PromptPart, partsOf, placeRule, withArguments } from './command-text.ts'
 import { byName, type Found, type MarkdownFile, markdownFiles } from './markdown-file.ts'
 
 export type OwnCommand = {
@@ -10,7 +11,13 @@ export type OwnCommand = {
   readonly arguments?: string
   readonly help: string
   /** The prompt, with what was typed after the name. */
-  readonly expand: (words: string) => string
+  readonly expand: (words: string) => readonly PromptPart[]
+  /** Its own text, in which `@path` attaches a file. */
+  readonly text?: string
+  /** The shell commands that it runs, as they are written in its file. */
+  readonly shell?: { readonly path: string; readonly commands: readonly string[] }
+  /** Why it may not be used. */
+  readonly refusal?: string
 }
 
 /** Folders with commands, the most important first. */
@@ -32,21 +39,18 @@ function commandOf({ path, name, head, body }: MarkdownFile): OwnCommand | strin
   if (!/^[\w.:-]{1,64}$/.test(own)) return `${path}: use letters, digits, ".", "-" and "_" in the name`
   if (body === '') return `${path}: it is empty`
   const usage = head['argument-hint']
+  const parts = partsOf(body)
+  const commands = parts.flatMap((part) => (part.type === 'command' ? [part.command] : []))
+  const unsafe = commands.find((command) => !isFillable(command))
+  if (unsafe !== undefined) return `${path}: in !\`${unsafe}\`, ${placeRule}`
   return {
     name: own,
     ...(usage === undefined ? {} : { arguments: usage.slice(0, 60) }),
     help: (head.description ?? body.split('\n', 1)[0] ?? '').slice(0, 200).toWellFormed(),
-    expand: (words) => withArguments(body, words),
+    expand: (words) => withArguments(parts, words),
+    text: parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+    ...(commands.length === 0 ? {} : { shell: { path, commands } }),
   }
-}
-
-/** `$ARGUMENTS` is all of it, `$1` to `$9` its words. Without any of them, it follows the text. */
-export function withArguments(body: string, words: string): string {
-  const parts = [...words.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')
-  if (!/\$(?:ARGUMENTS\b|[1-9]\b)/.test(body)) return words === '' ? body : `${body}\n\n${words}`
-  return body.replace(/\$(ARGUMENTS\b|[1-9]\b)/g, (_, name: string) =>
-    name === 'ARGUMENTS' ? words : (parts[Number(name) - 1] ?? ''),
-  )
 }
 
 /** A skill that the person calls by its name. */
@@ -57,7 +61,8 @@ export function commandOfSkill(skill: Skill): OwnCommand {
     help: skill.description.replace(/\s+/g, ' ').slice(0, 200),
     expand: (words) => {
       const task = words === '' ? '' : `\n\nWith: ${words}`
-      return `Use the skill ${skill.name}. Its files are in ${skill.folder}\n\n${skillText(skill)}${task}`
+      const text = `Use the skill ${skill.name}. Its files are in ${skill.folder}\n\n${skillText(skill)}${task}`
+      return [{ type: 'text', text }]
     },
   }
 }

@@ -7,6 +7,7 @@ import type { Environment } from 'everlong'
 import { checkSettings, isObject, mergeSettings, type SettingProblem } from 'everlong/internal'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
+import { findOwnCommands, type OwnCommand } from '../own/own-commands.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { reasonOf } from '../reason-of.ts'
 import { sessionsFolder } from '../sessions/places.ts'
@@ -56,13 +57,23 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
     mcpServers: servers,
   })
   const ofFiles = project.map(({ settings }) => settings.mcpServers)
-  const wishes = wishesOf(ofProject, Object.assign({}, sources, ...ofFiles))
+  const wishes = wishesOf(ofProject, Object.assign({}, sources, ...ofFiles), projectCommands(places))
   const trusted = trustedIn(places)
   const isGranted = ({ digest }: Wish) => trusted?.has(digest) ?? false
   const granted = wishes.filter(isGranted).map((wish) => ({ ...noSettings, ...wish.settings }))
   const free = trusted ? harmless(ofProject) : restricted(ofProject)
   const settings = [free, ...granted, own.settings].reduce(merged, user.settings)
   return { settings, problems, notices, withheld: wishes.filter((wish) => !isGranted(wish)) }
+}
+
+/** Slash commands of the project. In the home folder they are the person's own. */
+function projectCommands({ home, folder }: SettingsPlaces): readonly OwnCommand[] {
+  return projectFolders({ home, folder }).flatMap((path) => findOwnCommands([join(path, 'commands')]).found)
+}
+
+/** Where a project keeps files of its own for the agent. */
+export function projectFolders({ home, folder }: SettingsPlaces): readonly string[] {
+  return ['.everlong', '.claude'].map((name) => join(folder, name)).filter((path) => path !== home)
 }
 
 type ReadSettings = { readonly settings: Settings; readonly problems: readonly string[] }

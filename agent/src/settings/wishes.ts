@@ -1,5 +1,6 @@
 // What a project may only set in a folder that the person trusts, one by one.
 import { createHash } from 'node:crypto'
+import type { OwnCommand } from '../own/own-commands.ts'
 import type { Settings } from './settings.ts'
 
 /** A single hook, server, rule, variable or other setting. */
@@ -12,7 +13,11 @@ export type Wish = {
 }
 
 /** `servers`: MCP servers as the files have them, before variables are filled in: a new value of a variable is no new wish. */
-export function wishesOf(project: Settings, servers: Readonly<Record<string, unknown>>): readonly Wish[] {
+export function wishesOf(
+  project: Settings,
+  servers: Readonly<Record<string, unknown>>,
+  commands: readonly OwnCommand[],
+): readonly Wish[] {
   const { env, model, statusLine, sandbox, permissions } = project
   const { allow, mode } = permissions
   const isWider = mode !== undefined && mode !== 'plan' && mode !== 'ask'
@@ -22,6 +27,7 @@ export function wishesOf(project: Settings, servers: Readonly<Record<string, unk
   return [
     ...hooksIn(project),
     ...serversIn(project, servers),
+    ...commands.flatMap((command) => commandWish(command) ?? []),
     ...(statusLine === undefined ? [] : [wish(`status line: ${statusLine.command}`, { statusLine })]),
     ...allow.map((rule) => wish(`allow ${rule}`, permitting({ allow: [rule] }))),
     ...(isWider ? [wish(`permission mode ${mode}`, permitting({ mode }))] : []),
@@ -29,6 +35,14 @@ export function wishesOf(project: Settings, servers: Readonly<Record<string, unk
     ...Object.entries(env).map(([name, value]) => wish(`set the variable ${name}`, { env: { [name]: value } })),
     ...(model === undefined ? [] : [wish(`model ${model}`, { model })]),
   ]
+}
+
+/** Undefined for a slash command that runs nothing in the shell. */
+export function commandWish({ name, shell }: OwnCommand): Wish | undefined {
+  if (!shell) return undefined
+  const { commands } = shell
+  const digest = digestOf({ slashCommand: { name, commands } })
+  return { text: `slash command /${name}: ${commands.join('; ')}`, digest, settings: {} }
 }
 
 function hooksIn({ hooks }: Settings): readonly Wish[] {
