@@ -7,7 +7,7 @@ import { type MarkLifetime, markLifetime } from '../mechanisms/clock.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro.ts'
 import { appliedEdits, combinedEdits, isOfThinking } from '../mechanisms/server-edits.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
-import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import { billedCounts, type CacheOutcome, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
@@ -120,13 +120,13 @@ function withProviderSummary(
   const record = uuid === undefined ? undefined : conversation.record(uuid)
   const summary = providerSummaryIn(record, client, name)
   const [first, ...rest] = messages
-  const blocks = blocksOf(first?.content)
+  if (!summary || !first || wellFormedValue(summary.block) !== summary.block) return { messages, isNative: false }
+  const blocks = blocksOf(first.content)
   const text = stringAt(objectAt(record, 'message'), 'content')
   // As the view shows it: see `messageOf`.
   const shown = text === undefined ? undefined : wellFormed(neutralizeReminders(text))
   const at = blocks.findIndex((block) => block.text === shown)
-  if (!summary || !first || at < 0 || wellFormedValue(summary.block) !== summary.block)
-    return { messages, isNative: false }
+  if (at < 0) return { messages, isNative: false }
   const content = blocks.with(at, { type: 'text', text: wellFormed(neutralizeReminders(summary.beside)) })
   const block: Message = { role: 'assistant', content: [summary.block] }
   return { messages: [block, { role: first.role, content }, ...rest], isNative: true }
@@ -148,7 +148,7 @@ function serverParts(
   const planned = tracker.serverOptions()
   const asked = planned?.leftOut ? stillLeftOut(planned, tracker.now().cacheEdits.deleted, messages) : planned
   const added = tracker.addedOptions()
-  const own = combinedEdits(asked?.contextManagement?.edits, added?.contextManagement?.edits)
+  const own = [asked, added].flatMap((part) => part?.contextManagement?.edits ?? []).filter(isObject)
   const all = [...(base.betas ?? []), ...(asked?.betas ?? []), ...(added?.betas ?? [])]
   const betas = [...new Set([...all, ...(isNative ? [onDemandBeta] : [])])]
   if (own.length === 0) return { betas, options: base.options }
