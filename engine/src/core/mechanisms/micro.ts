@@ -33,12 +33,15 @@ export const microBySize = micro('micro-by-size', (view, situation, name) => {
   }
   const { target, minFreed, keep } = settings.bySize
   const results = activeResults(view, situation)
-  const chosen = choose(results, {
-    target,
-    stale: staleReads(weigher.once(callsIn, view).answered, ({ result }) => isCleared(result)),
-    staying: newestStaying(view, settings, { results, keep }),
-    seen: seenUpTo(view),
-  })
+  const chosen =
+    results.length === 0
+      ? []
+      : choose(results, {
+          target,
+          stale: staleReads(weigher.once(callsIn, view).answered, ({ result }) => isCleared(result)),
+          staying: newestStaying(view, settings, { results, keep }),
+          seen: seenUpTo(view),
+        })
   const items = [...chosen, ...supersededMemory(view, situation)]
     .filter(isHelpful)
     .toSorted((a, b) => a.message - b.message)
