@@ -7,7 +7,7 @@ export const pageTitles = {
   state: 'Current state',
   doubts: 'Names in the summary that the conversation does not contain',
   record: 'The record, written by code',
-  before: 'From the summary before: older than what follows, which is right where they differ',
+  before: 'From the summary before this one, outdated wherever the entries below contradict it',
   since: 'Since that summary, oldest first',
   conversation: 'The conversation, oldest first',
   errors: 'Errors',
@@ -16,11 +16,11 @@ export const pageTitles = {
 /** How every page that code wrote without a model begins, whatever version wrote it. */
 export const writtenByCodeStart = 'Written by code from the conversation, without a model'
 
-export const writtenByCode = `${writtenByCodeStart}: what was said at the time, in order. Where two statements differ, the later one holds. The user’s words are verbatim; the agent’s are from its reports.`
+export const writtenByCode = `${writtenByCodeStart}, oldest first. If two statements contradict each other, believe the lower one. The user’s words are verbatim. The agent’s are from its reports: take them as claims unless a check confirms them.`
 
 /** The first sentence of the record next to a summary. */
 export const recordLead =
-  'Details of the same work, as they were said at the time, in order. Sentences that the summary has are left out. Where it differs from the summary or from a later statement, the later one holds.'
+  'Details that the summary leaves out, as they were said at the time, oldest first. If an entry contradicts the summary, believe the summary; if two entries contradict each other, believe the lower one.'
 
 export const cautionLine =
   'Caution: the summary claims approvals that the user’s messages do not show. Ask before acting on them:'

@@ -237,7 +237,7 @@ test('what an earlier summary covers is a line each, and what came since is told
     countTokens: (counted) => Math.ceil(counted.length / 4),
   })
   expect(text.split('\n').filter((line) => /^(?:##|- )/.test(line))).toEqual([
-    '## From the summary before: older than what follows, which is right where they differ',
+    '## From the summary before this one, outdated wherever the entries below contradict it',
     '- The gate.',
     '## The conversation, oldest first',
     expect.stringMatching(/^- "Look at part 1\." → I looked at all of part 1\./),
