@@ -91,23 +91,34 @@ function inArguments(sub: string | undefined, rest: Words, commands: readonly Wo
 
 /** Settings that name a program, or another file with settings. */
 const runningSettings =
-  /\b(?:fsmonitor|external|textconv|command|program|process|clean|smudge|pager|editor|hookspath|sshcommand|askpass|helper|path|showsignature)\s*=/i
+  /\b(?:fsmonitor|external|textconv|command|program|process|clean|smudge|pager|editor|hookspath|sshcommand|askpass|helper|path|showsignature|uploadpack|vcs|allow)\s*=|\bext::/i
 
-/** Whether the repository of this folder names a program that `git status` or `git diff` would run. A copied folder brings its own. */
+/** Whether a repository that git may find from this folder names a program that `git status` or `git diff` would run. A copied folder brings its own. */
 export function gitRuns(folder: string, disk: Disk): boolean {
-  const git = gitFolderOf(folder, disk)
-  if (git === undefined) return false
-  const settings = ['config', 'config.worktree'].map((name) => disk.read(join(git, name)) ?? '')
-  return settings.some((text) => runningSettings.test(text)) || disk.exists(join(git, 'hooks', 'post-index-change'))
+  return gitFoldersFrom(disk.realPath(folder), disk).some((git) => {
+    const settings = ['config', 'config.worktree'].map((name) => disk.read(join(git, name)) ?? '')
+    return settings.some((text) => runningSettings.test(text)) || disk.exists(join(git, 'hooks', 'post-index-change'))
+  })
 }
 
-/** Where the settings are: in `.git`, or in the main repository of a worktree or submodule. */
-function gitFolderOf(folder: string, disk: Disk): string | undefined {
+/**
+ * Folders that may have settings of git: `.git`, what it links to, and bare repositories, here and in all folders above, because git
+ * goes on to the next if one is not valid.
+ */
+function gitFoldersFrom(folder: string, disk: Disk): readonly string[] {
   const git = join(folder, '.git')
-  if (!disk.exists(git)) return dirname(folder) === folder ? undefined : gitFolderOf(dirname(folder), disk)
   const link = /^gitdir: (.*)$/m.exec(disk.read(git) ?? '')?.[1]
-  if (link === undefined) return git
-  const own = resolve(folder, link)
-  const common = disk.read(join(own, 'commondir'))?.trim()
-  return common === undefined ? own : resolve(own, common)
+  const isBare = disk.list(folder).some((name) => /^head$/i.test(name))
+  const own = [
+    ...(disk.exists(git) ? [link === undefined ? git : resolve(folder, link)] : []),
+    ...(isBare ? [folder] : []),
+  ]
+  const above = dirname(folder) === folder ? [] : gitFoldersFrom(dirname(folder), disk)
+  return [...own.flatMap((each) => [each, ...commonOf(each, disk)]), ...above]
+}
+
+/** The main repository of a worktree. */
+function commonOf(git: string, disk: Disk): readonly string[] {
+  const common = disk.read(join(git, 'commondir'))?.trim()
+  return common === undefined ? [] : [resolve(git, common)]
 }

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeWorkspace, sorted } from '../testing/decide-command.ts'
@@ -197,7 +197,41 @@ test.each([
   })
 })
 
-test('git asks in a worktree whose main repository names a program', () => {
+test.each([
+  ['the program of a remote', '[remote "origin"]\n\turl = .\n\tpromisor = true\n\tuploadpack = ./evil\n'],
+  ['the helper of a remote', '[remote "origin"]\n\tvcs = evil\n'],
+  ['another transport', '[protocol "ext"]\n\tallow = always\n'],
+  ['an address', '[remote "origin"]\n\turl = ext::./evil\n'],
+])('git asks in a repository that names a program as %s', (_, text) => {
+  const root = workspace()
+  writeFileSync(join(root, '.git', 'config'), text)
+  expect(sorted(['git log -p'], root, { mode: 'ask' }).ask).toEqual(['git log -p'])
+})
+
+function bareRepository(folder: string, settings: string): void {
+  for (const name of ['objects', 'refs']) mkdirSync(join(folder, name), { recursive: true })
+  writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n')
+  writeFileSync(join(folder, 'config'), settings)
+}
+
+test('git asks in a bare repository that names a program, and in the folders below it', () => {
+  const root = workspace()
+  bareRepository(join(root, 'evil'), '[core]\n\tfsmonitor = ./evil\n')
+  bareRepository(join(root, 'good'), '[core]\n\tbare = true\n')
+  // Not a repository, so git goes on to the folder itself.
+  mkdirSync(join(root, 'evil', '.git'))
+  symlinkSync(join(root, 'evil', 'refs'), join(root, 'src', 'refs'))
+  const ask = ['cd evil && git status', 'git -C evil/refs log', 'cd src/refs && git status']
+  const allow = ['git status', 'cd good && git log', 'cd evil && ls']
+  expect(sorted([...ask, ...allow], root, { mode: 'ask' })).toEqual({ allow, ask, deny: [] })
+  expect(sorted([...ask, ...allow], root, { mode: 'plan' })).toEqual({ allow, ask: [], deny: ask })
+  // Git accepts this link, though it leads nowhere.
+  unlinkSync(join(root, 'evil', 'HEAD'))
+  symlinkSync('refs/heads/main', join(root, 'evil', 'HEAD'))
+  expect(sorted(ask, root, { mode: 'ask' }).ask).toEqual(ask)
+})
+
+test('git asks in a worktree that names a program, or whose main repository does', () => {
   const root = workspace()
   const main = join(root, '.git')
   mkdirSync(join(main, 'worktrees', 'w'), { recursive: true })
@@ -205,6 +239,9 @@ test('git asks in a worktree whose main repository names a program', () => {
   mkdirSync(join(root, 'w'))
   writeFileSync(join(root, 'w', '.git'), `gitdir: ${join(main, 'worktrees', 'w')}\n`)
   expect(sorted(['git status'], join(root, 'w'), { mode: 'ask' }).allow).toEqual(['git status'])
+  writeFileSync(join(main, 'worktrees', 'w', 'config.worktree'), '[core]\n\tfsmonitor = ./evil\n')
+  expect(sorted(['git status'], join(root, 'w'), { mode: 'ask' }).ask).toEqual(['git status'])
+  unlinkSync(join(main, 'worktrees', 'w', 'config.worktree'))
   writeFileSync(join(main, 'config'), '[core]\n\tfsmonitor = ./evil\n')
   expect(sorted(['git status'], join(root, 'w'), { mode: 'ask' }).ask).toEqual(['git status'])
 })
