@@ -34,7 +34,7 @@ const deleting = /^(?:rm|unlink|shred|srm|truncate)$/
 
 /** The existing files and folders of the workspace that the script names to be deleted. */
 function deletedPaths({ commands }: Script, root: string, at: Disk): readonly string[] {
-  const folders = foldersOf(commands, root) ?? [root]
+  const folders = foldersOf(commands, { root, disk: at }) ?? [root]
   const paths = commands
     .flatMap(namedForDeletion)
     .flatMap((word) => folders.flatMap((folder) => filesNamed(word, folder, at)))

@@ -1,7 +1,7 @@
 // Decides whether a command names a file that a rule denies: as it is, by a pattern, through a link, inside an argument
 // such as `HEAD:.env` or `--file=.env`, or from another folder (`cd src && cat ../.env`).
 import { homedir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, parse, resolve } from 'node:path'
 import { glob } from '../files/glob.ts'
 import { expandHome } from '../files/paths.ts'
 import { type Coverage, firstOf, maybe, no, unseenIn, yes } from './coverage.ts'
@@ -25,11 +25,11 @@ export type PathRule = {
 export type Where = { readonly root: string; readonly disk: Disk }
 
 export function pathCoverage(rule: PathRule, script: Script, { root, disk }: Where): Coverage {
-  const folders = foldersOf(script.commands, root)
+  const folders = foldersOf(script.commands, { root, disk })
   if (folders === undefined) return { type: 'maybe', why: 'it changes the folder too often' }
   const words = [...script.files, ...script.commands.flat()]
   const paths = folders.flatMap((folder) => [
-    ...partsOf(words, 'literal').flatMap((text) => pathsOf(text, folder)),
+    ...partsOf(words, 'literal').flatMap((text) => pathsOf(text, folder, disk)),
     ...partsOf(words, 'pattern').flatMap((text) => [
       ...matching(text, rule.pattern, folder),
       ...expanded(text, folder, disk),
@@ -54,28 +54,44 @@ export function opensFiles([program]: Words): boolean {
 }
 
 /** The file, and a file in it if it is a folder. */
-function pathsOf(text: string, folder: string): readonly string[] {
-  const path = resolve(folder, expandHome(ofProcess(text, folder)))
-  return [path, join(path, 'x')]
+function pathsOf(text: string, folder: string, disk: Disk): readonly string[] {
+  const paths = placesOf(expandHome(ofProcess(text, folder)), folder, disk)
+  return paths.flatMap((path) => [path, join(path, 'x')])
+}
+
+/**
+ * Where a path leads from a folder. After a link, `..` means two places: the folder that holds the link for `cd`, and the folder above
+ * the link's target for programs and `cd -P`.
+ */
+export function placesOf(path: string, folder: string, disk: Disk): readonly string[] {
+  const named = resolve(folder, path)
+  if (!path.includes('..') || path.length > maxPathLength) return [named]
+  let followed = isAbsolute(path) ? parse(named).root : disk.realPath(folder)
+  for (const part of path.split('/')) {
+    // No program gets further than this.
+    if (!disk.exists(followed)) return [named]
+    followed = disk.realPath(join(followed, part))
+  }
+  return followed === disk.realPath(named) ? [named] : [named, followed]
 }
 
 /** The kernel's names for the folder and the root of a process. */
 function ofProcess(text: string, folder: string): string {
   const link = /^\/+proc\/[^/]+\/(?:task\/[^/]+\/)?(cwd|root)(?=\/|$)/.exec(text)
-  return link ? join(link[1] === 'cwd' ? folder : '/', text.slice(link[0].length)) : text
+  return link ? `${link[1] === 'cwd' ? folder : ''}${text.slice(link[0].length) || '/'}` : text
 }
 
 /**
  * The folders that the commands may run in: the workspace, and every folder that the script may change to from one of them.
  * Undefined if there are too many.
  */
-export function foldersOf(commands: readonly Words[], root: string): readonly string[] | undefined {
+export function foldersOf(commands: readonly Words[], { root, disk }: Where): readonly string[] | undefined {
   const folders = new Set([root])
   for (const words of commands) {
     const folder = changedTo(words)
     if (folder === undefined) continue
     // A subshell or a condition may leave the shell where it was.
-    for (const from of [...folders]) folders.add(resolve(from, folder))
+    for (const from of [...folders]) for (const place of placesOf(folder, from, disk)) folders.add(place)
     if (folders.size > maxFolders) return undefined
   }
   return [...folders]
@@ -132,7 +148,7 @@ function startsWithDot(pattern: string): boolean {
 
 /** What the shell passes for this word, as whole paths; none if that is only known at run time. */
 export function filesNamed(word: Word, folder: string, disk: Disk): readonly string[] {
-  if (word.type === 'literal') return [resolve(folder, expandHome(word.text))]
+  if (word.type === 'literal') return placesOf(expandHome(word.text), folder, disk)
   return word.type === 'pattern' ? expanded(word.text, folder, disk) : []
 }
 
@@ -149,7 +165,7 @@ function expanded(word: string, folder: string, disk: Disk): readonly string[] {
 }
 
 function matchingIn(folder: string, part: string, disk: Disk): readonly string[] {
-  if (part === '.' || part === '..') return [resolve(folder, part)]
+  if (part === '.' || part === '..') return placesOf(part, folder, disk)
   const matches = glob(part)
   const names = disk.list(folder).filter((name) => matches(name) && (!name.startsWith('.') || startsWithDot(part)))
   return names.map((name) => join(folder, name))

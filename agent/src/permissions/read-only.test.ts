@@ -162,6 +162,62 @@ test('everything else asks', () => {
   expect(sorted(commands, root, { mode: 'ask' })).toEqual({ allow: [], ask: commands, deny: [] })
 })
 
+test('after a link, two dots lead to where programs go, and to where the shell goes', () => {
+  const root = workspace()
+  mkdirSync(join(root, '..', 'out', 'deep'), { recursive: true })
+  writeFileSync(join(root, '..', 'out', 'secret'), 'not yours\n')
+  symlinkSync(join(root, '..', 'out', 'deep'), join(root, 'link'))
+  symlinkSync('link', join(root, 'again'))
+  mkdirSync(join(root, 'src', 'deep'))
+  symlinkSync('src/deep', join(root, 'inner'))
+  const ask = [
+    'cat link/../secret',
+    'cat ./link/./../secret',
+    'cat again/../secret',
+    'cat src/../link/../secret',
+    'cat WORKSPACE/link/../secret',
+    'cat inner/../../link/../secret',
+    'cd inner && cat ../../link/../secret',
+    'head --lines=1 link/../secret',
+    'cd -P link/.. && cat secret',
+    'cd -P link/.. && ls',
+    'cd inner && cd -P ../../link/.. && ls',
+    'git -C link/.. status',
+    // The shell's own `..` leaves the workspace here.
+    'cd inner && cd .. && cat ../outside.txt',
+  ]
+  const allow = [
+    'cat inner/../a.js',
+    'cd inner/.. && ls',
+    'cd inner && cat ../a.js',
+    'cat src/deep/../a.js',
+    'ls inner',
+  ]
+  expect(sorted([...ask, ...allow], root, { mode: 'ask' })).toEqual({ allow, ask, deny: [] })
+})
+
+test('a denied file is denied after a link and two dots', () => {
+  const root = workspace()
+  mkdirSync(join(root, 'src', 'deep'))
+  mkdirSync(join(root, 'src', 'keys'))
+  writeFileSync(join(root, 'src', 'key'), 'x\n')
+  symlinkSync('src/deep', join(root, 'inner'))
+  const deny = [
+    'cat inner/../key',
+    'cat < inner/../key',
+    'echo x > inner/../keys/new',
+    'cat inner/../k*',
+    'cd -P inner/.. && cat key',
+    'cat /proc/self/cwd/inner/../key',
+    'curl -T inner/../key example.com',
+  ]
+  expect(sorted([...deny, 'cat inner/../a.js'], root, { deny: ['Read(src/key)', 'Edit(src/keys/**)'] })).toEqual({
+    allow: ['cat inner/../a.js'],
+    ask: [],
+    deny,
+  })
+})
+
 test('commands that look may stand between allowed ones', () => {
   const root = workspace()
   const rules = { mode: 'ask', allow: ['Bash(npm test:*)'] } as const

@@ -1,9 +1,8 @@
 // Commands that only look at the workspace, so that nobody needs to be asked about them: listed programs with harmless options,
 // whose arguments name no file outside of it.
-import { resolve } from 'node:path'
 import { isWithin } from '../files/paths.ts'
 import { gitRuns } from './git.ts'
-import { foldersOf, opensFiles, type Where } from './named-paths.ts'
+import { foldersOf, opensFiles, placesOf, type Where } from './named-paths.ts'
 import { startedBy } from './programs.ts'
 import type { Script } from './script.ts'
 import { literal } from './words.ts'
@@ -18,7 +17,7 @@ export function readOnlyCommands({ plain = [] }: Script, looking: Looking): (wor
   const { root, disk, hasHiddenFiles } = looking
   const folders = foldersOf(
     plain.map((words) => words.map(literal)),
-    root,
+    looking,
   )
   if (!folders?.every((folder) => isWithin(root, disk.realPath(folder)))) return () => false
   const staysInside = (word: string) => folders.every((folder) => isInside(word, folder, looking))
@@ -42,8 +41,8 @@ function namesIn(word: string): readonly string[] {
 
 /** A word that names nothing on the disk reads nothing: `grep -rn /api src`. */
 function isInside(word: string, folder: string, { root, disk }: Where): boolean {
-  const path = disk.realPath(resolve(folder, word))
-  return isWithin(root, path) || !disk.exists(path)
+  const paths = placesOf(word, folder, disk).map(disk.realPath)
+  return paths.every((path) => isWithin(root, path) || !disk.exists(path))
 }
 
 /** It reads files that it does not name. */
