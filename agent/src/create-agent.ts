@@ -96,7 +96,7 @@ class RunningAgent implements Agent {
     this.env = env
     this.mode = options.mode ?? settings.permissions.mode ?? 'ask'
     this.environment = createEnvironmentNews({ workspace: gitWorkspace({ folder }), now })
-    this.nested = createNestedMemory({ folder, deny: settings.permissions.deny })
+    this.nested = createNestedMemory({ folder, ...settings.permissions })
     this.sessions = sessionsFolder(home, folder)
     this.turns = new Turns({
       run: (turn) => this.turn(turn),

@@ -154,7 +154,7 @@ function sessionOptions({ folder, home, settings, isHeadless, state }: SessionSe
   const system = systemPrompt({
     folder,
     platform: process.platform,
-    memoryFiles: memoryFiles({ home, folder, deny: settings.permissions.deny }),
+    memoryFiles: memoryFiles({ home, folder, ...settings.permissions }),
     isHeadless,
   })
   return {

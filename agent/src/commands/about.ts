@@ -17,7 +17,6 @@ export const status: SlashCommand = {
     const { id, path } = session()
     const { size, percentLeft } = session().explain()
     const { servers = [], skills = [], agents = [] } = toolSet
-    const { deny } = settings.permissions
     const rows = [
       ['session', `${name() ?? 'nothing was said yet'} (${id})`],
       ['transcript', path ?? 'only in memory'],
@@ -26,7 +25,7 @@ export const status: SlashCommand = {
       ['mode', `${mode()} (/permissions)`],
       ['sandbox', sandboxLine(sandbox()).replace(/^Sandbox: /, '')],
       ['context', `${count(size.tokens)} tokens, ${percentLeft} % left`],
-      ['instructions', `${counted(memoryFiles({ home, folder, deny }).length, 'file')} (/memory)`],
+      ['instructions', `${counted(memoryFiles({ home, folder, ...settings.permissions }).length, 'file')} (/memory)`],
       ['commands', `${ownCommands().length} of your own, ${skills.length} of them skills (/skills)`],
       ['agents', agents.length === 0 ? 'none of your own' : agents.map((each) => each.name).join(', ')],
       ['MCP servers', servers.length === 0 ? 'none' : `${servers.map((each) => each.name).join(', ')} (/mcp)`],

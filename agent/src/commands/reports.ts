@@ -61,7 +61,7 @@ function windowLines(
 function contextBreakdown(given: CommandContext): Breakdown {
   const { size, model } = given.session().explain()
   const { folder, home, settings } = given
-  const files = memoryFiles({ home, folder, deny: settings.permissions.deny })
+  const files = memoryFiles({ home, folder, ...settings.permissions })
   const own = systemPrompt({ folder, platform: process.platform, memoryFiles: [], isHeadless: false })
   return breakdown({
     messages: given.session().messages(),
@@ -137,7 +137,7 @@ export const memory: SlashCommand = {
   name: 'memory',
   help: 'shows the instruction files in use and the notes about this session',
   run: (_, { session, home, folder, settings }) => {
-    const files = memoryFiles({ home, folder, deny: settings.permissions.deny }).map(
+    const files = memoryFiles({ home, folder, ...settings.permissions }).map(
       ({ path, text: words }) => `  ${path} (${count(words.length)} characters)`,
     )
     const { path } = session()

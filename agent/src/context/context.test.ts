@@ -97,6 +97,34 @@ describe('instruction files', () => {
     expect(nestedMemoryFiles({ folder, deny }, 'b/x.ts').map((file) => file.text)).toEqual(['nested\n@../.env'])
   })
 
+  test('with secrets are not read, unless a rule allows it', () => {
+    const base = folderWith({
+      'home/AGENTS.md': 'mine\n@.env',
+      'home/.env': 'KEY=mine',
+      'repo/AGENTS.md': 'rules\n@.env\n@.env.example\n@link.md\n@a/../.env',
+      'repo/.env': 'KEY=secret',
+      'repo/.env.example': 'KEY=',
+      'repo/a/.env.local': 'KEY=local',
+    })
+    const folder = join(base, 'repo')
+    symlinkSync('.env', join(folder, 'link.md'))
+    symlinkSync('.env', join(folder, 'CLAUDE.md'))
+    symlinkSync('.env.local', join(folder, 'a/AGENTS.md'))
+    const texts = (lists: { readonly allow?: readonly string[] }) => {
+      const rules = { folder, deny: [], ...lists }
+      const found = [...memoryFiles({ home: join(base, 'home'), ...rules }), ...nestedMemoryFiles(rules, 'a/x.ts')]
+      return found.map((file) => file.text)
+    }
+    expect(texts({})).toEqual(['mine\n@.env', 'rules\n@.env\nKEY=\n@link.md\n@a/../.env'])
+    expect(texts({ allow: ['Read(src/**)'] })).toEqual(texts({}))
+    expect(texts({ allow: ['Read(/.env)'] })).toEqual([
+      'mine\n@.env',
+      'rules\nKEY=secret\nKEY=\nKEY=secret\nKEY=secret',
+      'KEY=secret',
+    ])
+    expect(texts({ allow: ['Read(.env.local)'] })).toEqual([...texts({}), 'KEY=local'])
+  })
+
   test('of folders on the way to a file are found, outermost first', () => {
     const folder = folderWith({ 'AGENTS.md': 'root', 'a/AGENTS.md': 'a', 'a/b/CLAUDE.md': 'b', 'c/AGENTS.md': 'c' })
     const textsFor = (file: string) => nestedMemoryFiles({ folder, deny: [] }, file).map(({ text: words }) => words)

@@ -1,11 +1,13 @@
 // Instruction files: AGENTS.md and CLAUDE.md of the person, of the project and of folders in it. A file may include others
-// with a line `@path`. Nothing outside the person's own folder and the repository is read, and nothing that a rule denies.
+// with a line `@path`. Nothing outside the person's own folder and the repository is read, nothing that a rule denies, and no file
+// with secrets.
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../files/paths.ts'
-import { hiddenBy } from '../permissions/decide.ts'
+import { hiddenBy, isOpened } from '../permissions/decide.ts'
 import { disk } from '../permissions/disk.ts'
 import { parseRules } from '../permissions/rule.ts'
+import { isSecretFile } from '../permissions/secrets.ts'
 
 export type MemoryFile = { readonly path: string; readonly text: string }
 
@@ -18,34 +20,38 @@ export type MemoryPlaces = {
   readonly folder: string
   /** Rules of the settings that deny. Files that may not be read are left out. */
   readonly deny: readonly string[]
+  /** Rules that allow. They can open a file with secrets. */
+  readonly allow?: readonly string[]
 }
 
 /** The person's own, then those from the root of the repository down to the folder. Two with the same text count once. */
-export function memoryFiles({ home, folder, deny }: MemoryPlaces): readonly MemoryFile[] {
+export function memoryFiles({ home, folder, ...lists }: MemoryPlaces): readonly MemoryFile[] {
   const root = repositoryRoot(folder)
-  const isHidden = hiddenIn([folder, root], deny)
+  const isHidden = hiddenIn([folder, root], lists)
   const own = filesIn(home, { root: home, isHidden, depth: 0 })
   const ofProject = foldersBetween(root, folder).flatMap((path) => filesIn(path, { root, isHidden, depth: 0 }))
   return withoutRepeats([...own, ...ofProject])
 }
 
-export type NestedPlaces = { readonly folder: string; readonly deny: readonly string[] }
+export type NestedPlaces = Omit<MemoryPlaces, 'home'>
 
 /** Those of the folders between the project's folder and a file below it, outermost first. */
-export function nestedMemoryFiles({ folder, deny }: NestedPlaces, file: string): readonly MemoryFile[] {
+export function nestedMemoryFiles({ folder, ...lists }: NestedPlaces, file: string): readonly MemoryFile[] {
   const path = resolve(folder, file)
   if (!isWithin(folder, path)) return []
   const [, ...below] = foldersBetween(folder, dirname(path))
-  const isHidden = hiddenIn([folder], deny)
+  const isHidden = hiddenIn([folder], lists)
   return withoutRepeats(below.flatMap((each) => filesIn(each, { root: folder, isHidden, depth: 0 })))
 }
 
 /** A rule counts from each of these folders, and for where a link leads. */
-function hiddenIn(folders: readonly string[], deny: readonly string[]): (path: string) => boolean {
-  const { rules } = parseRules({ deny })
+function hiddenIn(folders: readonly string[], lists: Omit<NestedPlaces, 'folder'>): (path: string) => boolean {
+  const { rules } = parseRules(lists)
   const roots = new Set(folders.flatMap((folder) => [folder, realPath(folder)]))
   const checks = [...roots].map((root) => hiddenBy(rules.deny, { root, disk }))
-  return (path) => [path, realPath(path)].some((each) => checks.some((isHidden) => isHidden(each)))
+  const isOpen = (path: string) => [...roots].some((root) => isOpened(rules.allow, path, root))
+  const isHidden = (path: string) => checks.some((check) => check(path)) || (isSecretFile(path) && !isOpen(path))
+  return (path) => [path, realPath(path)].some(isHidden)
 }
 
 function realPath(path: string): string {
