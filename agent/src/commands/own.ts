@@ -11,8 +11,10 @@ import { type CommandContext, error } from './command.ts'
 export async function runOwn(own: OwnCommand, line: string, context: CommandContext): Promise<CommandResult> {
   if (own.refusal !== undefined) return error(own.refusal)
   const words = line.trim().replace(/^\S+\s*/, '')
+  const parts = own.expand(words)
+  if ('why' in parts) return error(parts.why)
   const texts: string[] = []
-  for (const part of own.expand(words)) {
+  for (const part of parts) {
     const printed = part.type === 'text' ? part : await outputOf(part.command, context)
     if (printed.type === 'failed')
       return error(`/${own.name} was not sent, because a command in it failed.\n${printed.text}`)

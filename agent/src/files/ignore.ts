@@ -1,7 +1,7 @@
 // Which files a search skips: what .gitignore and .ignore files name, version control's own folders, and node_modules.
-import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { ignoreGlob } from './glob.ts'
+import { readRegularFile } from './regular-file.ts'
 
 type Line = { readonly isNegated: boolean; readonly isFolder: boolean; readonly matches: (path: string) => boolean }
 
@@ -9,6 +9,7 @@ type Line = { readonly isNegated: boolean; readonly isFolder: boolean; readonly 
 export type IgnoreRules = readonly { readonly folder: string; readonly lines: readonly Line[] }[]
 
 const ignoreFiles = ['.gitignore', '.ignore']
+const maxBytes = 1024 * 1024
 const never = new Set(['.git', '.hg', '.svn', '.jj', 'node_modules'])
 
 export function withFolder(rules: IgnoreRules, folder: string): IgnoreRules {
@@ -42,9 +43,6 @@ export function parseIgnore(text: string): readonly Line[] {
 
 /** Files of rules that cannot be read say nothing. */
 function textAt(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
+  const read = readRegularFile(path, maxBytes)
+  return read.type === 'text' ? read.text : ''
 }

@@ -10,8 +10,8 @@ export type OwnCommand = {
   /** As shown in help: `[issue]`. */
   readonly arguments?: string
   readonly help: string
-  /** The prompt, with what was typed after the name. */
-  readonly expand: (words: string) => readonly PromptPart[]
+  /** The prompt, with what was typed after the name, or why there is none. */
+  readonly expand: (words: string) => readonly PromptPart[] | { readonly why: string }
   /** Its own text, in which `@path` attaches a file. */
   readonly text?: string
   /** The shell commands that it runs, as they are written in its file. */
@@ -61,7 +61,9 @@ export function commandOfSkill(skill: Skill): OwnCommand {
     help: skill.description.replace(/\s+/g, ' ').slice(0, 200),
     expand: (words) => {
       const task = words === '' ? '' : `\n\nWith: ${words}`
-      const text = `Use the skill ${skill.name}. Its files are in ${skill.folder}\n\n${skillText(skill)}${task}`
+      const read = skillText(skill)
+      if (read.type === 'unreadable') return read
+      const text = `Use the skill ${skill.name}. Its files are in ${skill.folder}\n\n${read.text}${task}`
       return [{ type: 'text', text }]
     },
   }

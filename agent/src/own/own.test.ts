@@ -20,7 +20,8 @@ function filesIn(name: string, files: Readonly<Record<string, string>>): string 
 }
 
 /** Commands in angle brackets. */
-function shown(parts: readonly PromptPart[]): string {
+function shown(parts: readonly PromptPart[] | { readonly why: string }): string {
+  if ('why' in parts) return parts.why
   return parts.map((part) => (part.type === 'text' ? part.text : `<${part.command}>`)).join('')
 }
 

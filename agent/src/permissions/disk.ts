@@ -1,6 +1,7 @@
 // The files as they are now, for rules that deny: synchronous, so that nothing changes between two looks.
-import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { readRegularFile } from '../files/regular-file.ts'
 
 export type Disk = {
   /** Follows links. The part of a path that does not exist stays as it is. */
@@ -8,7 +9,7 @@ export type Disk = {
   /** The names in a folder; none if it cannot be read. */
   readonly list: (folder: string) => readonly string[]
   readonly exists: (path: string) => boolean
-  /** Undefined if it is not a file that can be read. */
+  /** Undefined if it is not a regular file of at most 1 MB that can be read. */
   readonly read: (path: string) => string | undefined
   /** Device and inode of a file that has several names (hard links). Undefined for any other. */
   readonly identity: (path: string) => string | undefined
@@ -46,12 +47,11 @@ function list(folder: string): readonly string[] {
   }
 }
 
+const maxReadBytes = 1024 * 1024
+
 function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
+  const found = readRegularFile(path, maxReadBytes)
+  return found.type === 'text' ? found.text : undefined
 }
 
 export function identity(path: string): string | undefined {

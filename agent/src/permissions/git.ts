@@ -96,9 +96,14 @@ const runningSettings =
 /** Whether a repository that git may find from this folder names a program that `git status` or `git diff` would run. A copied folder brings its own. */
 export function gitRuns(folder: string, disk: Disk): boolean {
   return gitFoldersFrom(disk.realPath(folder), disk).some((git) => {
-    const settings = ['config', 'config.worktree'].map((name) => disk.read(join(git, name)) ?? '')
-    return settings.some((text) => runningSettings.test(text)) || disk.exists(join(git, 'hooks', 'post-index-change'))
+    const files = ['config', 'config.worktree'].map((name) => join(git, name)).filter(disk.exists)
+    return files.some((path) => namesProgram(disk.read(path))) || disk.exists(join(git, 'hooks', 'post-index-change'))
   })
+}
+
+/** Settings that cannot be read, because they are too long or not in a regular file, may name anything. */
+function namesProgram(settings: string | undefined): boolean {
+  return settings === undefined || runningSettings.test(settings)
 }
 
 /**

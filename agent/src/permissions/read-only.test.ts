@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -269,6 +270,17 @@ function bareRepository(folder: string, settings: string): void {
   writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n')
   writeFileSync(join(folder, 'config'), settings)
 }
+
+test('git asks if its settings cannot be read, because they are too long or in a pipe', () => {
+  const root = workspace()
+  for (const name of ['long', 'pipe', 'good']) mkdirSync(join(root, name, '.git'), { recursive: true })
+  const comment = `#${'x'.repeat(1024 * 1024)}`
+  writeFileSync(join(root, 'long', '.git', 'config'), `${comment}\n[core]\n\tfsmonitor = ./evil\n`)
+  execFileSync('mkfifo', [join(root, 'pipe', '.git', 'config')])
+  writeFileSync(join(root, 'good', '.git', 'config'), comment.slice(0, 1024 * 1024))
+  const [allow, ask] = [['cd good && git status'], ['cd long && git status', 'cd pipe && git status']] as const
+  expect(sorted([...allow, ...ask], root, { mode: 'ask' })).toEqual({ allow, ask, deny: [] })
+})
 
 test('git asks in a bare repository that names a program, and in the folders below it', () => {
   const root = workspace()

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -248,6 +249,29 @@ test.each<[string, Files, readonly string[]]>([
   ],
 ])('%s is told with file and place', (_, files, problems) => {
   expect(problemsIn(files)).toEqual(problems)
+})
+
+test('settings in a pipe, a device or a huge file are a mistake, and nobody waits for them', () => {
+  const places = placesWith({ user: ' '.repeat(1024 * 1024 + 1) })
+  const [pipe, device, mcp] = ['.everlong/settings.json', '.everlong/settings.local.json', '.mcp.json'].map((name) =>
+    join(places.folder, name),
+  ) as [string, string, string]
+  execFileSync('mkfifo', [pipe, mcp])
+  symlinkSync('/dev/zero', device)
+  const { problems, notices } = loadSettings(places)
+  expect(problems).toEqual([
+    `${join(places.home, 'settings.json')}: cannot be read: it is larger than 1024 KB`,
+    `${pipe}: cannot be read: it is not a regular file`,
+    `${device}: cannot be read: it is not a regular file`,
+  ])
+  expect(notices).toEqual([`${mcp}: cannot be read: it is not a regular file`])
+})
+
+test('settings of exactly 1 MB, or where a link leads, are used', () => {
+  const settings = '{"model":"demo"}'
+  const places = placesWith({ user: settings.padEnd(1024 * 1024) })
+  symlinkSync(join(places.home, 'settings.json'), join(places.folder, '.everlong', 'settings.json'))
+  expect([loadSettings(places).settings.model, loadSettings(places).problems]).toEqual(['demo', []])
 })
 
 test('nothing of a file with a mistake is used', () => {

@@ -1,18 +1,19 @@
 // Reads the settings of a person and a project and puts them together. A mistake names its file, its place, and what is
 // allowed there; nothing of a wrong file is used.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from 'everlong'
 import { checkSettings, isObject, mergeSettings, type SettingProblem } from 'everlong/internal'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
+import { readRegularFile } from '../files/regular-file.ts'
 import { findOwnCommands, type OwnCommand } from '../own/own-commands.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { reasonOf } from '../reason-of.ts'
 import { sessionsFolder } from '../sessions/places.ts'
 import { readMcpFile } from './mcp-file.ts'
-import { settingsSchema } from './schema.ts'
+import { maxSettingsBytes, settingsSchema } from './schema.ts'
 import { noSettings, type Settings } from './settings.ts'
 import { trustedIn } from './trust.ts'
 import { type Wish, wishesOf } from './wishes.ts'
@@ -114,12 +115,12 @@ export function readSettings(path: string): ReadSettings {
 type Parsed = { readonly type: 'json'; readonly json: unknown } | { readonly type: 'wrong'; readonly why: string }
 
 function parsed(path: string): Parsed {
+  const read = readRegularFile(path, maxSettingsBytes)
+  if (read.type === 'unreadable') return { type: 'wrong', why: `cannot be read: ${read.why}` }
   try {
-    return { type: 'json', json: JSON.parse(readFileSync(path, 'utf8')) }
+    return { type: 'json', json: JSON.parse(read.text) }
   } catch (error) {
-    const reason = reasonOf(error)
-    const isJson = error instanceof SyntaxError
-    return { type: 'wrong', why: isJson ? `not valid JSON: ${reason}` : `cannot be read: ${reason}` }
+    return { type: 'wrong', why: `not valid JSON: ${reasonOf(error)}` }
   }
 }
 

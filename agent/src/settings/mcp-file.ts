@@ -1,10 +1,11 @@
 // `.mcp.json`: the MCP servers of a project, as other agents read them too. What cannot be used is named and does not stop anybody.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Environment } from 'everlong'
 import { isObject, objectAt } from 'everlong/internal'
+import { readRegularFile } from '../files/regular-file.ts'
 import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { reasonOf } from '../reason-of.ts'
-import { type McpServerSettings, mcpServer } from './schema.ts'
+import { type McpServerSettings, maxSettingsBytes, mcpServer } from './schema.ts'
 
 export type McpFile = {
   readonly servers: Readonly<Record<string, McpServerSettings>>
@@ -14,9 +15,12 @@ export type McpFile = {
 }
 
 export function readMcpFile(path: string, env: Environment): McpFile {
-  if (!existsSync(path)) return { servers: {}, sources: {}, problems: [] }
+  const none = (...problems: readonly string[]) => ({ servers: {}, sources: {}, problems })
+  if (!existsSync(path)) return none()
+  const file = readRegularFile(path, maxSettingsBytes)
+  if (file.type === 'unreadable') return none(`${path}: cannot be read: ${file.why}`)
   try {
-    const listed = objectAt(JSON.parse(readFileSync(path, 'utf8')), 'mcpServers') ?? {}
+    const listed = objectAt(JSON.parse(file.text), 'mcpServers') ?? {}
     const read = Object.entries(listed).map(([name, value]) => readServer(name, expanded(value, env)))
     return {
       servers: Object.fromEntries(read.flatMap((each) => ('why' in each ? [] : [[each.name, each.server]]))),
@@ -24,7 +28,7 @@ export function readMcpFile(path: string, env: Environment): McpFile {
       problems: read.flatMap((each) => ('why' in each ? [`${path}: ${each.name}: ${each.why}`] : [])),
     }
   } catch (error) {
-    return { servers: {}, sources: {}, problems: [`${path}: ${reasonOf(error)}`] }
+    return none(`${path}: ${reasonOf(error)}`)
   }
 }
 

@@ -3,6 +3,9 @@ import { z } from 'zod'
 import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { sandboxModes } from '../sandbox/modes.ts'
 
+/** No file that a person writes is larger. */
+export const maxSettingsBytes = 1024 * 1024
+
 export const permissionModes = ['ask', 'accept-edits', 'plan', 'allow'] as const
 
 const permissions = z.strictObject({

@@ -28,10 +28,9 @@ export function skillTool(kit: Kit, skills: readonly Skill[]): AnyTool | undefin
         run: () => {
           const task = args === undefined ? '' : `\n\nWith: ${args}`
           const details = { skill: skill.name, path: skill.folder }
-          return {
-            content: `Skill ${skill.name}. Its files are in ${skill.folder}\n\n${skillText(skill)}${task}`,
-            details,
-          }
+          const read = skillText(skill)
+          if (read.type === 'unreadable') return failed(read.why)
+          return { content: `Skill ${skill.name}. Its files are in ${skill.folder}\n\n${read.text}${task}`, details }
         },
       }
     },

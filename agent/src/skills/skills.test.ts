@@ -1,9 +1,12 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { commandOfSkill } from '../own/own-commands.ts'
 import { setFolder } from '../testing/folder.ts'
 import type { BenchOptions } from '../testing/tool-bench.ts'
 import { benches } from '../testing/with-bench.ts'
+import { findSkills } from './skills.ts'
 
 const setBench = benches()
 const temporary = setFolder()
@@ -80,4 +83,46 @@ test('skills that cannot be used are named; links out of their folder are not fo
 test('without skills there is no such tool', async () => {
   const bench = await setBench()
   expect(bench.tools.tools.some(({ name }) => name === 'Skill')).toBe(false)
+})
+
+test('a skill whose file was replaced is not loaded: by a link that leads out or to secrets, a pipe, a device, a huge file', async () => {
+  const folder = skillsIn({ release })
+  const file = join(folder, 'release', 'SKILL.md')
+  writeFileSync(join(folder, '..', 'outside'), 'a secret')
+  writeFileSync(join(folder, '.env'), 'KEY=topsecret')
+  writeFileSync(join(folder, 'shared.md'), 'Shared.')
+  const bench = await withSkills(folder)
+  const { skills } = findSkills([folder])
+  const said = async (replace: () => void) => {
+    rmSync(file, { recursive: true, force: true })
+    replace()
+    const [skill] = skills
+    const own = skill && commandOfSkill(skill).expand('')
+    const byTool = await bench.say('Skill', { skill: 'release' })
+    // The person's `/release` says the same.
+    expect(byTool).toContain(own && 'why' in own ? `ERROR: ${own.why}` : 'Skill release.')
+    return byTool.replaceAll(folder, '').replace('ERROR: The skill release cannot be used. /release/SKILL.md: ', '')
+  }
+  expect(await said(() => symlinkSync('../../outside', file))).toBe('a link leads out of the folder of skills')
+  expect(await said(() => symlinkSync('../.env', file))).toBe('a link leads to a file with secrets')
+  expect(await said(() => symlinkSync('/dev/zero', file))).toBe('a link leads out of the folder of skills')
+  expect(await said(() => execFileSync('mkfifo', [file]))).toBe('it is not a regular file')
+  expect(await said(() => mkdirSync(file))).toBe('it is not a regular file')
+  expect(await said(() => writeFileSync(file, 'x'.repeat(256 * 1024 + 1)))).toBe('it is larger than 256 KB')
+  expect(await said(() => undefined)).toMatch(/^ENOENT/)
+  expect(await said(() => symlinkSync('../shared.md', file))).toBe(
+    'Skill release. Its files are in /release\n\nShared.',
+  )
+  expect(await said(() => writeFileSync(file, 'New.'))).toBe('Skill release. Its files are in /release\n\nNew.')
+})
+
+test('a skill that is a pipe from the start does not stop the agent', () => {
+  const folder = skillsIn({ release })
+  mkdirSync(join(folder, 'pipe'))
+  execFileSync('mkfifo', [join(folder, 'pipe', 'SKILL.md')])
+  const { skills, problems } = findSkills([folder])
+  expect([skills.map(({ name }) => name), problems]).toEqual([
+    ['release'],
+    [`${join(folder, 'pipe', 'SKILL.md')}: it is not a regular file`],
+  ])
 })

@@ -1,15 +1,20 @@
 // Skills: folders with a SKILL.md, which says in its head what it is for and below how it is done. Only the head is read
 // until a skill is used.
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { isWithin } from '../files/paths.ts'
+import { type FileText, readRegularFile } from '../files/regular-file.ts'
 import { bodyOf, headOf } from '../own/markdown-file.ts'
+import { disk } from '../permissions/disk.ts'
+import { isSecretFile } from '../permissions/secrets.ts'
 
 export type Skill = {
   readonly name: string
   readonly description: string
   /** The real folder, with all links followed: a skill may name other files in it. */
   readonly folder: string
+  /** The folder of skills that it was found in, with all links followed. */
+  readonly parent: string
 }
 
 export type FoundSkills = {
@@ -18,7 +23,7 @@ export type FoundSkills = {
   readonly problems: readonly string[]
 }
 
-const largestFile = 256 * 1024
+const maxBytes = 256 * 1024
 
 export function findSkills(folders: readonly string[]): FoundSkills {
   const skills = new Map<string, Skill>()
@@ -37,18 +42,31 @@ export function findSkills(folders: readonly string[]): FoundSkills {
 function readSkill(parent: string, name: string): { readonly skill: Skill } | { readonly problem: string } {
   const path = join(parent, name, 'SKILL.md')
   const problem = (why: string) => ({ problem: `${path}: ${why}` })
-  const folder = realpathSync(join(parent, name))
-  // Somebody else's folder may hold a link to anything.
-  if (!isWithin(realpathSync(parent), realpathSync(path))) return problem('a link leads out of the folder of skills')
-  if (statSync(path).size > largestFile) return problem('it is larger than 256 KB')
-  const head = headOf(readFileSync(path, 'utf8'))
+  const skills = realpathSync(parent)
+  const read = readInside(path, skills)
+  if (read.type === 'unreadable') return problem(read.why)
+  const head = headOf(read.text)
   if (!head) return problem('expected a head between lines of "---" with name and description')
   if (!head.description) return problem('the head has no description, so nobody knows when to use it')
   const own = head.name ?? name
   if (!/^[\w.-]{1,64}$/.test(own)) return problem('use letters, digits, ".", "-" and "_" in the name')
-  return { skill: { name: own, description: head.description.slice(0, 1_000).toWellFormed(), folder } }
+  const folder = realpathSync(join(parent, name))
+  return { skill: { name: own, description: head.description.slice(0, 1_000).toWellFormed(), folder, parent: skills } }
 }
 
-export function skillText({ folder }: Skill): string {
-  return bodyOf(readFileSync(join(folder, 'SKILL.md'), 'utf8'))
+/** Somebody else's folder may hold a link to anything. */
+function readInside(path: string, parent: string): FileText {
+  const unreadable = (why: string): FileText => ({ type: 'unreadable', why })
+  const real = disk.realPath(path)
+  if (!isWithin(parent, real)) return unreadable('a link leads out of the folder of skills')
+  if (isSecretFile(real)) return unreadable('a link leads to a file with secrets')
+  return readRegularFile(real, maxBytes)
+}
+
+/** Its text as it is now. The file is checked again, because anything may have replaced it since it was found. */
+export function skillText({ name, folder, parent }: Skill): FileText {
+  const path = join(folder, 'SKILL.md')
+  const read = readInside(path, parent)
+  if (read.type === 'text') return { type: 'text', text: bodyOf(read.text) }
+  return { type: 'unreadable', why: `The skill ${name} cannot be used. ${path}: ${read.why}` }
 }
