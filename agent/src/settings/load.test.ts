@@ -173,6 +173,37 @@ test('a folder that nobody trusts may turn the bell off', () => {
   expect([settings.bell, withheld]).toEqual([false, []])
 })
 
+test('a trusted project can ask about everything, but not turn off the plan mode of the person', () => {
+  const loaded = (user: string | undefined, project: string) => {
+    const places = placesWith({ user: { permissions: { mode: user } }, project: { permissions: { mode: project } } })
+    trustFolder(places, [])
+    return loadSettings(places).settings.permissions.mode
+  }
+  const modes = ['plan', 'ask', 'accept-edits', 'allow'] as const
+  expect(modes.map((mode) => [loaded(mode, 'ask'), loaded(mode, 'plan'), loaded(mode, 'allow')])).toEqual([
+    ['plan', 'plan', 'plan'],
+    ['ask', 'plan', 'ask'],
+    ['ask', 'plan', 'accept-edits'],
+    ['ask', 'plan', 'allow'],
+  ])
+  expect(loaded(undefined, 'ask')).toBe('ask')
+})
+
+test('a trusted project needs agreement to turn checkpoints off, and none to turn them on', () => {
+  const loaded = (checkpoints: boolean) => {
+    const places = placesWith({ user: { checkpoints: !checkpoints }, project: { checkpoints } })
+    trustFolder(places, [])
+    const before = loadSettings(places).settings.checkpoints
+    const asked = withheldIn(places)
+    trust(places)
+    return [before, asked, loadSettings(places).settings.checkpoints]
+  }
+  expect([true, false].map(loaded)).toEqual([
+    [true, [], true],
+    [true, ['no checkpoints, so /rewind cannot restore files'], false],
+  ])
+})
+
 test('a project that wants to ask about everything withholds nothing', () => {
   const withheld = (mode: string) => withheldIn(placesWith({ project: { permissions: { mode } } }))
   expect(['ask', 'plan', 'allow'].map(withheld)).toEqual([[], [], ['permission mode allow']])

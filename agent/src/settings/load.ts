@@ -62,7 +62,7 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
   const trusted = trustedIn(places)
   const isGranted = ({ digest }: Wish) => trusted?.has(digest) ?? false
   const granted = wishes.filter(isGranted).map((wish) => ({ ...noSettings, ...wish.settings }))
-  const free = trusted ? harmless(ofProject) : restricted(ofProject)
+  const free = trusted ? harmless(ofProject, user.settings) : restricted(ofProject)
   const settings = [free, ...granted, own.settings].reduce(merged, user.settings)
   return { settings, problems, notices, withheld: wishes.filter((wish) => !isGranted(wish)) }
 }
@@ -217,13 +217,14 @@ function restricted({ permissions, engine, retry, sandbox, bell }: Settings): Se
 }
 
 /** What a trusted folder may also decide without being asked again. The rest is in `wishesOf`. */
-function harmless(project: Settings): Settings {
+function harmless(project: Settings, person: Settings): Settings {
   const { thinking, checkpoints, permissions } = project
   const free = restricted(project)
+  const asks = permissions.mode === 'ask' && person.permissions.mode !== 'plan'
   return {
     ...free,
     ...(thinking === undefined ? {} : { thinking }),
-    ...(checkpoints === undefined ? {} : { checkpoints }),
-    permissions: { ...free.permissions, ...(permissions.mode === 'ask' ? { mode: 'ask' } : {}) },
+    ...(checkpoints === true ? { checkpoints } : {}),
+    permissions: { ...free.permissions, ...(asks ? { mode: 'ask' } : {}) },
   }
 }

@@ -18,7 +18,7 @@ export function wishesOf(
   servers: Readonly<Record<string, unknown>>,
   commands: readonly OwnCommand[],
 ): readonly Wish[] {
-  const { env, model, statusLine, sandbox, permissions } = project
+  const { env, model, statusLine, sandbox, checkpoints, permissions } = project
   const { allow, mode } = permissions
   const isWider = mode !== undefined && mode !== 'plan' && mode !== 'ask'
   const permitting = (part: Partial<Settings['permissions']>) => ({
@@ -32,6 +32,7 @@ export function wishesOf(
     ...allow.map((rule) => wish(`allow ${rule}`, permitting({ allow: [rule] }))),
     ...(isWider ? [wish(`permission mode ${mode}`, permitting({ mode }))] : []),
     ...(sandbox === undefined || sandbox === 'required' ? [] : [wish(`sandbox ${sandbox}`, { sandbox })]),
+    ...(checkpoints === false ? [wish('no checkpoints, so /rewind cannot restore files', { checkpoints })] : []),
     ...Object.entries(env).map(([name, value]) => wish(`set the variable ${name}`, { env: { [name]: value } })),
     ...(model === undefined ? [] : [wish(`model ${model}`, { model })]),
   ]
