@@ -365,7 +365,7 @@ test('what is added to a trusted folder is withheld, and what was trusted stays 
     'allow Bash',
     'permission mode allow',
     'sandbox off',
-    'set the variable PATH',
+    'set the variable PATH=/evil',
     'model demo',
   ])
   expect(loadSettings(places).settings).toEqual(before.settings)
@@ -394,7 +394,7 @@ test.each<[string, object, object, string]>([
     'the variables of a server',
     { mcpServers: { a: { command: 'x' } } },
     { mcpServers: { a: { command: 'x', env: { NODE_OPTIONS: '--import evil' } } } },
-    'MCP server a: x',
+    'MCP server a: x (variables: NODE_OPTIONS=--import evil)',
   ],
   [
     'the name of a server',

@@ -34,8 +34,8 @@ test('servers of .mcp.json wait for trust, and are then used with their variable
   const { places, before, after } = load(JSON.stringify({ mcpServers: servers, other: 1 }))
   expect(before.settings.mcpServers).toEqual({})
   expect(before.withheld.map(({ text }) => text)).toEqual([
-    `MCP server files: npx -y /tmp ${variable('MISSING')}`,
-    'MCP server web: https://example.com/',
+    `MCP server files: npx -y /tmp ${variable('MISSING')} (variables: KEY)`,
+    'MCP server web: https://example.com/ (headers: Authorization)',
   ])
   expect(before.problems).toEqual([])
   expect(before.notices.map((each) => each.slice(places.folder.length + 1))).toEqual([
@@ -68,7 +68,34 @@ test('a new value of a variable asks nobody again; another variable, default or 
     return loadSettings({ ...places, env }).withheld.map(({ text }) => text)
   }
   expect(withheld(server(variable('ROOT:-a')), { TOKEN: 'rotated', ROOT: 'x' })).toEqual([])
-  expect(withheld(server(variable('ROOT:-b')))).toEqual(['MCP server web: https://example.com/b'])
-  expect(withheld(server(variable('HOME:-a')))).toEqual(['MCP server web: https://example.com/a'])
+  expect(withheld(server(variable('ROOT:-b')))).toEqual(['MCP server web: https://example.com/b (headers: Key)'])
+  expect(withheld(server(variable('HOME:-a')))).toEqual(['MCP server web: https://example.com/a (headers: Key)'])
   expect(withheld({ ...server(variable('ROOT:-a')), other: { command: 'x' } })).toEqual(['MCP server other: x'])
+})
+
+test('the question shows variables and headers, with the values that decide what runs, and no secrets', () => {
+  const env = {
+    NODE_OPTIONS: '--require ./evil.js',
+    LD_PRELOAD: './evil.so',
+    PATH: './bin:/bin',
+    PYTHONPATH: 'lib',
+    BASH_ENV: 'a\nallow Bash',
+    API_KEY: 'topsecret',
+    COLOR: '0',
+  }
+  const shown =
+    'NODE_OPTIONS=--require ./evil.js, LD_PRELOAD=./evil.so, PATH=./bin:/bin, PYTHONPATH=lib, BASH_ENV=a allow Bash, API_KEY, COLOR'
+  const mcpServers = {
+    a: { command: 'npx', args: ['known'], env },
+    b: { type: 'http', url: 'https://example.com/', headers: { Authorization: 'Bearer topsecret', 'X-A': 'b' } },
+    c: { command: 'x', env: {} },
+  }
+  const { before } = load('{}', { mcpServers, env: { NODE_OPTIONS: '--require ./evil.js', API_KEY: 'topsecret' } })
+  expect(before.withheld.map(({ text }) => text)).toEqual([
+    `MCP server a: npx known (variables: ${shown})`,
+    'MCP server b: https://example.com/ (headers: Authorization, X-A)',
+    'MCP server c: x',
+    'set the variable NODE_OPTIONS=--require ./evil.js',
+    'set the variable API_KEY',
+  ])
 })

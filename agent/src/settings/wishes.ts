@@ -1,6 +1,8 @@
 // What a project may only set in a folder that the person trusts, one by one.
 import { createHash } from 'node:crypto'
 import type { OwnCommand } from '../own/own-commands.ts'
+import { runningNames } from '../permissions/script.ts'
+import type { McpServerSettings } from './schema.ts'
 import type { Settings } from './settings.ts'
 
 /** A single hook, server, rule, variable or other setting. */
@@ -33,7 +35,9 @@ export function wishesOf(
     ...(isWider ? [wish(`permission mode ${mode}`, permitting({ mode }))] : []),
     ...(sandbox === undefined || sandbox === 'required' ? [] : [wish(`sandbox ${sandbox}`, { sandbox })]),
     ...(checkpoints === false ? [wish('no checkpoints, so /rewind cannot restore files', { checkpoints })] : []),
-    ...Object.entries(env).map(([name, value]) => wish(`set the variable ${name}`, { env: { [name]: value } })),
+    ...Object.entries(env).map(([name, value]) =>
+      wish(`set the variable ${variableText([name, value])}`, { env: { [name]: value } }),
+    ),
     ...(model === undefined ? [] : [wish(`model ${model}`, { model })]),
   ]
 }
@@ -60,8 +64,31 @@ function serversIn({ mcpServers }: Settings, sources: Readonly<Record<string, un
   return Object.entries(mcpServers).map(([name, server]) => {
     const place = 'url' in server ? server.url : [server.command, ...(server.args ?? [])].join(' ')
     const source = { mcpServers: { [name]: sources[name] } }
-    return { ...wish(`MCP server ${name}: ${place}`, { mcpServers: { [name]: server } }), digest: digestOf(source) }
+    return {
+      ...wish(`MCP server ${name}: ${place}${extrasOf(server)}`, { mcpServers: { [name]: server } }),
+      digest: digestOf(source),
+    }
   })
+}
+
+/** Variables and headers of a server, which can change what runs and where it connects. */
+function extrasOf(server: McpServerSettings): string {
+  const [kind, values] =
+    'url' in server
+      ? (['headers', Object.keys(server.headers ?? {}).map(oneLine)] as const)
+      : (['variables', Object.entries(server.env ?? {}).map(variableText)] as const)
+  return values.length === 0 ? '' : ` (${kind}: ${values.join(', ')})`
+}
+
+/** The value only where it decides what runs: others may be secrets. */
+function variableText([name, value]: readonly [string, string]): string {
+  const decidesWhatRuns = runningNames.test(name) || /(?:PATH|LIB)$/i.test(name)
+  return oneLine(decidesWhatRuns ? `${name}=${value}` : name)
+}
+
+/** Line breaks could imitate other settings. */
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ')
 }
 
 function wish(text: string, settings: Partial<Settings>): Wish {
