@@ -11,14 +11,21 @@ for (const [address, prefix] of [
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
 ] as const)
   blocked.addSubnet(address, prefix, 'ipv4')
+// Also every range that has an IPv4 address inside, which a gateway may connect to: compatible, translated, NAT64, Teredo and 6to4.
 for (const [address, prefix] of [
-  ['::', 127],
+  ['::', 96],
+  ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2002::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
   ['fec0::', 10],
@@ -26,8 +33,9 @@ for (const [address, prefix] of [
 ] as const)
   blocked.addSubnet(address, prefix, 'ipv6')
 
-/** An IPv6 address that maps an IPv4 address counts as the IPv4 address. */
+/** An IPv6 address that maps an IPv4 address counts as the IPv4 address. One with a zone (`%eth0`) is on a network of this machine. */
 export function isPrivateAddress(address: string): boolean {
+  if (address.includes('%')) return true
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   const family = isIP(mapped ?? address)
   return family === 0 || blocked.check(mapped ?? address, family === 4 ? 'ipv4' : 'ipv6')
