@@ -42,6 +42,7 @@ export type Connection = {
 const connectMs = 30_000
 const callMs = 10 * 60_000
 const mostTools = 1_000
+const maxPages = 100
 const mostWords = 1_000
 
 /** Throws when the server cannot be reached. */
@@ -99,13 +100,23 @@ function transportTo(
   return { transport, lastWords: () => words.trim() }
 }
 
+/** Throws if the list does not end. A server may be broken, and nobody should wait for it. */
 async function listTools(client: Client): Promise<readonly McpTool[]> {
   const tools: McpTool[] = []
+  const seen = new Set<string>()
+  const signal = AbortSignal.timeout(connectMs)
   let cursor: string | undefined
   do {
-    const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: connectMs })
-    tools.push(...page.tools)
+    const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: connectMs, signal })
+    tools.push(...page.tools.slice(0, mostTools - tools.length))
     cursor = page.nextCursor
-  } while (cursor !== undefined && tools.length < mostTools)
-  return tools
+    if (cursor === undefined || tools.length === mostTools) return tools
+    if (seen.has(cursor)) throw endless(`the cursor ${JSON.stringify(cursor.slice(0, 100))} comes twice`)
+    seen.add(cursor)
+  } while (seen.size < maxPages)
+  throw endless(`it has more than ${maxPages} pages`)
+}
+
+function endless(why: string): Error {
+  return new Error(`The list of its tools does not end: ${why}.`)
 }
