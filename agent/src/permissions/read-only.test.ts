@@ -163,6 +163,16 @@ test('everything else asks', () => {
   expect(sorted(commands, root, { mode: 'ask' })).toEqual({ allow: [], ask: commands, deny: [] })
 })
 
+test('a question for the version asks if the tool first loads what the project names, and so does a list that is written', () => {
+  const root = workspace()
+  const ask = [
+    ...['yarn', 'pnpm', 'cargo', 'rustc', 'mvn', 'gradle', 'dotnet', 'composer'].map((tool) => `${tool} --version`),
+    ...['yarn -v', 'mvn -v', 'tree -R -L 1 -H .', 'tree -LR 1', 'tree -aR'],
+  ]
+  const allow = ['npm --version', 'python3 -V', 'tree -a -L 2', 'tree -L 1 -H .']
+  expect(sorted([...allow, ...ask], root, { mode: 'ask' })).toEqual({ allow, ask, deny: [] })
+})
+
 test('after a link, two dots lead to where programs go, and to where the shell goes', () => {
   const root = workspace()
   mkdirSync(join(root, '..', 'out', 'deep'), { recursive: true })

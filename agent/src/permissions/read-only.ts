@@ -87,7 +87,7 @@ const harmfulOptions: Readonly<Record<string, RegExp>> = {
   sha1sum: /^-\w*c|^--c/,
   sha256sum: /^-\w*c|^--c/,
   sort: /^-\w*[oT]|^--(?:o|c|t|fi)/,
-  tree: /^-\w*[ol]|^--(?:o|fromf|inf|gitf)/,
+  tree: /^-\w*[olR]|^--(?:o|fromf|inf|gitf)/,
   wc: /^--fi/,
 }
 
@@ -115,9 +115,13 @@ function isPrintingSed(words: readonly string[]): boolean {
   return isKnown && startedBy([literal('sed'), ...words.map(literal)], undefined).unseen === undefined
 }
 
-/** Tools that people ask for their version; the question runs nothing else. */
+/**
+ * Tools that people ask for their version; the question runs nothing else. Not so for tools that first load what files of the project
+ * name: yarn (`yarnPath`), pnpm (`packageManager`), cargo and rustc (`rust-toolchain.toml`), mvn and gradle (options of Java),
+ * dotnet (`global.json`), composer (plug-ins).
+ */
 const tools =
-  /^(?:node|npm|pnpm|yarn|bun|deno|npx|tsc|python3?|pip3?|uv|poetry|ruby|gem|cargo|rustc|go|java|javac|mvn|gradle|gcc|g\+\+|clang|make|cmake|git|docker|kubectl|psql|php|composer|dotnet|bash|rg)$/
+  /^(?:node|npm|bun|deno|npx|tsc|python3?|pip3?|uv|poetry|ruby|gem|go|java|javac|gcc|g\+\+|clang|make|cmake|git|docker|kubectl|psql|php|bash|rg)$/
 
 function isVersionQuestion(program: string, [word = '', ...more]: readonly string[]): boolean {
   const isAsked = /^(?:--version|-v|-V)$/.test(word) || (program === 'go' && word === 'version')
