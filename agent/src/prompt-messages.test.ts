@@ -146,3 +146,99 @@ test('what was piped in attaches nothing, and what was typed does', async () => 
     'See @src\n\nlog: @a.txt',
   ])
 })
+
+/** Calls these tools in order, one in each answer, and then answers. */
+function calling(...calls: readonly Parameters<typeof toolUse>[]): AgentStageOptions['script'] {
+  const left = [...calls]
+  return () => {
+    const next = left.shift()
+    return next ? toolUse(...next) : text('Done.')
+  }
+}
+
+const results = ({ events }: AgentStage) =>
+  events.flatMap((event) =>
+    event.type === 'tool-finished' ? [[event.name, event.isError, textOf(event.content as string)]] : [],
+  )
+
+const restored = ({ agent }: AgentStage) => JSON.stringify(agent.session().messages())
+
+test('an attached file is restored after a compaction, as it is now', async () => {
+  const set = await setStage()
+  const lines = Array.from({ length: 100 }, (_, at) => `line ${at} of the file that is attached`)
+  writeFileSync(join(set.folder, 'long.txt'), `${lines.join('\n')}\n`)
+  await set.agent.submit({ text: `${'Much to do. '.repeat(2_000)} Look at @long.txt` })
+  writeFileSync(join(set.folder, 'long.txt'), `${['line 0 as it is now', ...lines.slice(1)].join('\n')}\n`)
+  await set.agent.session().compact()
+  expect(restored(set)).toContain(`# files\\nFile ${join(set.folder, 'long.txt')}\\nline 0 as it is now\\nline 1 `)
+  expect(restored(set)).toContain('line 99 of the file that is attached')
+  expect(restored(set)).not.toContain('which the user named:')
+})
+
+test('a file that the rules close is not restored either', async () => {
+  const set = await setStage({ deny: ['Read(/src/**)'] })
+  writeFileSync(join(set.folder, 'src/deep/b.ts'), 'a secret line that nobody may read\n'.repeat(100))
+  await set.agent.submit({ text: `${'Much to do. '.repeat(2_000)} See @src/deep/b.ts` })
+  expect(await set.agent.session().compact()).toMatchObject({ type: 'compacted' })
+  expect(restored(set)).not.toContain('nobody may read')
+})
+
+test('an attached file that has changed since must be read again before an edit', async () => {
+  const edit = ['Edit', { file_path: 'a.txt', old_string: 'alpha', new_string: 'omega' }] as const
+  const answers = calling([...edit], ['Read', { file_path: 'a.txt' }], [...edit])
+  let change = () => undefined as void
+  const set = await setStage({
+    script: (request) => {
+      change()
+      return answers(request)
+    },
+    person: { askPermission: async () => ({ type: 'allow' }) },
+  })
+  change = () => {
+    writeFileSync(join(set.folder, 'a.txt'), 'alpha and more\n')
+    change = () => undefined
+  }
+  await set.agent.submit({ text: 'Change @a.txt' })
+  expect(results(set)).toEqual([
+    ['Read', false, '1\talpha'],
+    [
+      'Edit',
+      true,
+      'a.txt has changed since it was read, by the user, a command or another program. Read it again, then change it.',
+    ],
+    ['Read', false, '1\talpha and more'],
+    ['Edit', false, 'Changed a.txt (+1 −1 lines).'],
+  ])
+})
+
+test('the text of an attached file is sent once while the conversation shows it', async () => {
+  const read = ['Read', { file_path: 'a.txt' }] as const
+  const set = await setStage({ script: calling([...read], [...read]) })
+  await set.agent.submit({ text: `${'Much to do. '.repeat(2_000)} Look at @a.txt and @src` })
+  await set.agent.submit({ text: 'And again @a.txt' })
+  await set.agent.session().compact()
+  await set.agent.submit({ text: 'And now @a.txt' })
+  const unchanged = 'a.txt is unchanged since you read it: its text is attached to a message of the user.'
+  expect(results(set).filter(([name]) => name === 'Read')).toEqual([
+    ['Read', false, '1\talpha'],
+    ['Read', false, unchanged],
+    ['Read', false, unchanged],
+    ['Read', false, unchanged],
+    ['Read', false, '1\talpha'],
+  ])
+})
+
+test('an older text of an attached file that begins the same is not the text of the file now', async () => {
+  const set = await setStage({ script: calling() })
+  writeFileSync(join(set.folder, 'a.txt'), 'alpha\nbeta\n')
+  await set.agent.submit({ text: 'Look at @a.txt' })
+  await set.agent.submit({ text: 'And?' })
+  writeFileSync(join(set.folder, 'a.txt'), 'alpha\n')
+  await set.agent.submit({ text: 'Look at @a.txt again' })
+  const offered = await set.agent.command('/rewind')
+  const [, second] = offered.type === 'choose' ? offered.choices : []
+  await set.agent.command(`${second?.command} conversation`)
+  set.events.splice(0)
+  await set.agent.submit({ text: 'Look at @a.txt once more' })
+  expect(results(set)).toEqual([['Read', false, '1\talpha']])
+})

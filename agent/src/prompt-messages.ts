@@ -9,8 +9,9 @@ import type { Session } from 'everlong/node'
 import type { Prompt } from './app.ts'
 import type { LoopEvent } from './events.ts'
 import { expandHome } from './files/paths.ts'
-import { runTools } from './run-tools.ts'
+import { runTools, type ToolRun } from './run-tools.ts'
 import type { AnyTool } from './tool.ts'
+import { fileTitle } from './tools/read-files.ts'
 
 export type Attaching = {
   readonly folder: string
@@ -31,9 +32,9 @@ export async function attachedFiles(text: string, attaching: Attaching): Promise
     input: isFolder ? { pattern: '**', path: name } : { file_path: name },
   }))
   const runs = await runTools({ ...attaching, calls })
-  return runs.map(({ block }, at) => {
-    const { name = '', isFolder = false } = named[at] ?? {}
-    return messageOf(name, isFolder, block)
+  return runs.flatMap((run, at) => {
+    const each = named[at]
+    return each ? [messageOf(each, run)] : []
   })
 }
 
@@ -41,16 +42,16 @@ function toolFor(isFolder: boolean): 'Glob' | 'Read' {
   return isFolder ? 'Glob' : 'Read'
 }
 
-function messageOf(name: string, isFolder: boolean, block: unknown): MessageInput {
+/** The details say to the engine which file this is, so that a compaction restores it. */
+function messageOf({ name, isFolder }: Named, { block, details }: ToolRun): MessageInput {
   const { content, is_error: isError } = isObject(block) ? block : {}
   const blocks = blocksOf(content as MessageInput['content'] & {})
   if (isError === true) return attachment('File not attached', `@${name} was not attached: ${textOf(blocks)}`)
-  const title = isFolder
-    ? `The files in the folder ${name}, which the user named:`
-    : `The file ${name}, which the user named:`
+  const title = isFolder ? `The files in the folder ${name}, which the user named:` : fileTitle(name)
   const isText = blocks.every(({ type }) => type === 'text')
-  const all = isText ? `${title}\n\n${textOf(blocks)}` : [{ type: 'text', text: title }, ...blocks]
-  return { ...attachment('Attached file', ''), content: all }
+  if (!isText) return { ...attachment('Attached file', ''), content: [{ type: 'text', text: title }, ...blocks] }
+  const facts = isFolder || details === undefined ? {} : { toolUseResult: details }
+  return { ...attachment('Attached file', `${title}\n\n${textOf(blocks)}`), ...facts }
 }
 
 type Named = { readonly name: string; readonly isFolder: boolean }

@@ -2,11 +2,17 @@
 // same text is not sent twice. One for each session, because a sub-agent has seen nothing of what its parent read.
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { blocksOf, isToolResult, textOf } from 'everlong/internal'
+import { blocksOf, isText, isToolResult, textOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 
 type Seen = { readonly hash: string; readonly modified: number; readonly size: number }
-type Shown = { readonly hash: string; readonly toolUseId: string; readonly text: string }
+type Shown = {
+  readonly hash: string
+  readonly toolUseId: string
+  /** As the call named it. */
+  readonly name: string
+  readonly text: string
+}
 
 export type ReadFiles = {
   /** The file as it was when the conversation last read or wrote it. */
@@ -15,7 +21,7 @@ export type ReadFiles = {
   /** Undefined while it is as it was; otherwise what to do. */
   readonly problem: (path: string, shown: string) => Promise<string | undefined>
   readonly noteShown: (key: string, shown: Shown) => void
-  /** The call whose result still shows this very text in the conversation. */
+  /** Where the conversation still shows this very text, in words. */
   readonly stillShown: (key: string, hash: string) => string | undefined
 }
 
@@ -44,18 +50,35 @@ export function createReadFiles(session: Session): ReadFiles {
     noteShown: (key, what) => shown.set(key, what),
     stillShown: (key, hash) => {
       const found = shown.get(key)
-      return found?.hash === hash && isIn(session, found) ? found.toolUseId : undefined
+      if (found?.hash !== hash) return undefined
+      if (isResultIn(session, found)) return `in the result of that call (${found.toolUseId})`
+      return isAttachedIn(session, found) ? 'attached to a message of the user' : undefined
     },
   }
 }
 
 /** A compaction, a clearing, an undo or a rewind may have taken the result out of the conversation. */
-function isIn(session: Session, { toolUseId, text }: Shown): boolean {
+function isResultIn(session: Session, { toolUseId, text }: Shown): boolean {
   return session
     .messages()
     .some(({ content }) =>
       blocksOf(content).some(
         (block) => isToolResult(block) && block.tool_use_id === toolUseId && textOf(block.content) === text,
       ),
+    )
+}
+
+/** The first line of an attached file. */
+export function fileTitle(name: string): string {
+  return `The file ${name}, which the user named:`
+}
+
+/** The next attachment or the end of the frame follows: a longer text of the same file is another text. */
+function isAttachedIn(session: Session, { name, text }: Shown): boolean {
+  const whole = ['\n\n# ', '\n</system-reminder>'].map((end) => `${fileTitle(name)}\n\n${text}${end}`)
+  return session
+    .messages()
+    .some(({ content }) =>
+      blocksOf(content).some((block) => isText(block) && whole.some((each) => block.text.includes(each))),
     )
 }

@@ -97,12 +97,13 @@ async function showText(kit: Kit, { given, place, context }: Reading, bytes: Buf
   await files.note(place.real, bytes)
   if (earlier !== undefined)
     return {
-      content: `${place.shown} is unchanged since you read it: its text is in the result of that call (${earlier}).`,
+      content: `${place.shown} is unchanged since you read it: its text is ${earlier}.`,
+      details: { type: 'file_unchanged', file: { filePath: place.path } },
     }
   const range = readRange(kit.redactor.text(bytes.toString('utf8')), { offset, limit })
   if (range.type === 'beyond') return failed(`${place.shown} has ${range.lines} lines: there is no line ${offset}.`)
   const { text, first, count, lines } = range
-  files.noteShown(key, { hash, toolUseId: context.toolUseId, text })
+  files.noteShown(key, { hash, toolUseId: context.toolUseId, name: given.file_path, text })
   const file = { filePath: place.path, startLine: first, numLines: count, totalLines: lines }
   return { content: text, details: { type: 'text', file } }
 }

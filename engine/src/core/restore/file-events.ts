@@ -139,14 +139,14 @@ function scriptTouches({ files }: Script, answered: Answered): readonly FileTouc
   })
 }
 
-type Read = { readonly path: string; readonly lines: Lines; readonly answered: Answered }
+type Read = { readonly path: string; readonly lines: Lines; readonly answered: Omit<Answered, 'call'> }
 
 /** A pointer to an older read and a cleared result show nothing; a command may print more than the file. */
-function readTouch(by: 'tool' | 'command', { path, lines, answered }: Read): FileTouch {
+function readTouch(by: FileTouch['by'], { path, lines, answered }: Read): FileTouch {
   const { result, raw } = answered
   const [from, to] = lines
   const isThere = !isPointer(result) && !isClearedText(textOf([result]))
-  const isWhole = by === 'tool' && from === 1 && to === Number.POSITIVE_INFINITY && isThere
+  const isWhole = by !== 'command' && from === 1 && to === Number.POSITIVE_INFINITY && isThere
   const shown = () => {
     const recorded = recordedText(objectAt(raw, 'file'))
     if (isPointer(result)) return recorded
@@ -167,8 +167,11 @@ function readTouch(by: 'tool' | 'command', { path, lines, answered }: Read): Fil
 const fileKinds = new Set(['file', 'already_read_file', 'compact_file_reference', 'edited_text_file', 'files'])
 
 function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: JsonObject | undefined): FileTouch[] {
-  if (origin !== 'attachment' || kind === undefined || !fileKinds.has(kind)) return []
+  if (origin !== 'attachment' || kind === undefined) return []
   const attachment = objectAt(record, 'attachment')
+  const facts = objectAt(attachment, 'toolUseResult')
+  if (facts) return attachedRead(content, facts)
+  if (!fileKinds.has(kind)) return []
   const read = kind === 'files' ? undefined : attachedFile(textOf(content))
   const path = attachment ? stringAt(attachment, 'filename') : read?.path
   if (path === undefined) return []
@@ -187,6 +190,18 @@ function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: 
     : read?.isWhole === true
   const isWhole = kind !== 'compact_file_reference' && isAll
   return [{ ...touch, isWhole, shown: () => recordedText(file) }]
+}
+
+/** A tool read the file for the client, so this is like the result of a call. */
+function attachedRead(content: ViewMessage['content'], raw: JsonObject): FileTouch[] {
+  const file = objectAt(raw, 'file')
+  const path = stringAt(file, 'filePath')
+  if (path === undefined) return []
+  const [from = 1, count = 0, total = 0] = ['startLine', 'numLines', 'totalLines'].map((key) => numberAt(file, key))
+  const end = from + count - 1
+  const result: ToolResultBlock = { type: 'tool_result', tool_use_id: '', content: textOf(content) }
+  const lines: Lines = [from, end < total ? end : Number.POSITIVE_INFINITY]
+  return [readTouch('client', { path, lines, answered: { result, raw } })]
 }
 
 /** The client's own record of a read. */

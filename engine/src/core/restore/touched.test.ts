@@ -51,6 +51,24 @@ test.each<[string, readonly ViewMessage[], boolean]>([
   expect([...visibleFiles(messages)]).toEqual(isVisible ? ['/a.ts'] : [])
 })
 
+/** An attachment that a tool read for the client. */
+const readFor = (text: string, lines: JsonObject) => {
+  const toolUseResult = { type: 'text', file: { filePath: '/a.ts', ...lines } }
+  const attachment = { type: 'Attached file', content: `The file:\n\n${text}`, toolUseResult }
+  const message: ViewMessage = { ...attach('Attached file', attachment), uuid: 'u1' }
+  return { messages: [message], recordOf: () => ({ type: 'attachment', attachment }) }
+}
+
+test.each<[string, ReturnType<typeof readFor>, boolean, readonly (readonly [number, number])[]]>([
+  ['whole', readFor('1\tx\n2\ty', { startLine: 1, numLines: 2, totalLines: 2 }), true, [[1, Infinity]]],
+  ['in part', readFor('1\tx\n2\ty', { startLine: 1, numLines: 2, totalLines: 3 }), false, [[1, 2]]],
+  ['from its second line', readFor('2\ty', { startLine: 2, numLines: 1, totalLines: 2 }), false, [[2, Infinity]]],
+  ['again', readFor('a.ts is unchanged since you read it.', {}), false, [[1, Infinity]]],
+])('a file that a tool attached %s counts as read', (_, { messages, recordOf }, isVisible, seen) => {
+  expect([...visibleFiles(messages, { recordOf })]).toEqual(isVisible ? ['/a.ts'] : [])
+  expect(touchedFiles(messages, { recordOf })).toEqual([{ path: '/a.ts', isEdited: false, inserted: [], seen }])
+})
+
 test('one file in two spellings is one file, for what is visible and for what was touched', () => {
   const messages = [...read('1\tx', '/w/src/a.ts'), ...read('1\tx', './src/a.ts')]
   expect([...visibleFiles(messages, { root: '/w' })]).toEqual(['src/a.ts'])

@@ -22,7 +22,7 @@ export type ApiMessage = {
   readonly origin?: 'human' | 'meta' | 'attachment' | 'summary'
   /** The kind of an attachment, which is also its title. */
   readonly attachment?: string
-  /** Facts that the tool knows and the model does not see: exit codes, line ranges. */
+  /** Facts that the tool knows and the model does not see: exit codes, line ranges. Also those of a tool that read an attachment. */
   readonly toolUseResult?: unknown
 }
 
@@ -193,13 +193,14 @@ export function messageBodies(message: ApiMessage): readonly Body[] {
   if (message.role === 'assistant') {
     return [{ type: 'assistant', message: { type: 'message', role: 'assistant', content: blocksOf(content) } }]
   }
-  if (message.origin === 'attachment') {
-    return [{ type: 'attachment', attachment: { type: message.attachment ?? 'context', content: attached(content) } }]
+  const { origin, toolUseResult } = message
+  if (origin === 'attachment') {
+    const { attachment: type = 'context' } = message
+    return [{ type: 'attachment', attachment: { type, content: attached(content), ...defined({ toolUseResult }) } }]
   }
-  if (message.origin === 'summary') return summaryBodies(blocksOf(content))
+  if (origin === 'summary') return summaryBodies(blocksOf(content))
   const results = typeof content === 'string' ? [] : content.filter(isToolResult)
   const others = typeof content === 'string' ? content : content.filter((block) => !isToolResult(block))
-  const { origin, toolUseResult } = message
   return [
     { type: 'user', message: { role: 'user', content: results }, ...defined({ toolUseResult }) },
     { type: 'user', ...(origin && userMarks[origin]), message: { role: 'user', content: others } },
