@@ -186,11 +186,11 @@ test('a file that the rules close is not restored either', async () => {
 test('an attached file that has changed since must be read again before an edit', async () => {
   const edit = ['Edit', { file_path: 'a.txt', old_string: 'alpha', new_string: 'omega' }] as const
   const answers = calling([...edit], ['Read', { file_path: 'a.txt' }], [...edit])
-  let change = () => undefined as void
+  let change = (): void => undefined
   const set = await setStage({
-    script: (request) => {
+    script: (...asked) => {
       change()
-      return answers(request)
+      return answers(...asked)
     },
     person: { askPermission: async () => ({ type: 'allow' }) },
   })

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { MessageInput } from 'everlong'
-import { blocksOf, isObject, textOf } from 'everlong/internal'
+import { blocksOf, textOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 import type { Prompt } from './app.ts'
 import type { LoopEvent } from './events.ts'
@@ -44,7 +44,7 @@ function toolFor(isFolder: boolean): 'Glob' | 'Read' {
 
 /** The details say to the engine which file this is, so that a compaction restores it. */
 function messageOf({ name, isFolder }: Named, { block, details }: ToolRun): MessageInput {
-  const { content, is_error: isError } = isObject(block) ? block : {}
+  const { content, is_error: isError } = block
   const blocks = blocksOf(content as MessageInput['content'] & {})
   if (isError === true) return attachment('File not attached', `@${name} was not attached: ${textOf(blocks)}`)
   const title = isFolder ? `The files in the folder ${name}, which the user named:` : fileTitle(name)
