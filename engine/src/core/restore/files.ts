@@ -4,7 +4,7 @@ import type { FilePart, NotRestored, RestoredPiece } from '../ports/restore.ts'
 import { type Lines, pathKey } from '../tools/call.ts'
 import { isRuleFile } from './from-disk.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
-import { stretchesOf } from './shown.ts'
+import { stretchesOf } from './seen-files.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'
 
 const maxFiles = 5

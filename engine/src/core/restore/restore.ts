@@ -13,6 +13,8 @@ import { contextFrame } from '../text/neutralize.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
 import {
+  type RestoreInput,
+  type Restorer,
   restoreAgents,
   restoreEarlierSkills,
   restoreHost,
@@ -20,8 +22,7 @@ import {
   restoreSkills,
   restoreTodos,
   restoreTools,
-} from './listed.ts'
-import type { RestoreInput, Restorer } from './restorer.ts'
+} from './restorer.ts'
 
 /** In order of importance: later ones get whatever room is left. */
 export const defaultRestorers: readonly Restorer[] = [

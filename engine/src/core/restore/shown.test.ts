@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
-import { createShown, type Shown } from './shown.ts'
+import { createShown, type Shown } from './seen-files.ts'
 
 let count = 0
 

@@ -9,12 +9,13 @@ import type { Workspace } from '../../core/ports/workspace.ts'
 import {
   agrees,
   createSeenFiles,
+  createShown,
   type SeenFile,
   type SeenFiles,
+  type Shown,
   seenFileStore,
   seenText,
 } from '../../core/restore/seen-files.ts'
-import { createShown, type Shown } from '../../core/restore/shown.ts'
 import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core/session/host.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { gitWorkspace } from './workspace.ts'
