@@ -6,7 +6,7 @@ import { declined, type PlannedItem } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { mergedMessages } from '../transcript/view/merge.ts'
+import { mergedMessages } from '../transcript/view/pieces.ts'
 import { boundThinking, planEdits } from './clearing.ts'
 import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 

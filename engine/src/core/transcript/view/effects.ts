@@ -301,3 +301,10 @@ export function withoutMedia(message: ViewMessage, keep = 0): ViewMessage {
   }
   return { ...message, content: message.content.map(asText) }
 }
+
+/** Why a pin or its removal changes nothing; undefined if it does, or if the edit is not about pins. */
+export function pinProblem({ pins }: { readonly pins: readonly string[] }, edit: Edit): string | undefined {
+  if (edit.type === 'pin' && pins.includes(edit.uuid)) return `The entry ${edit.uuid} is pinned already.`
+  if (edit.type === 'unpin' && !pins.includes(edit.uuid)) return `The entry ${edit.uuid} is not pinned.`
+  return undefined
+}
