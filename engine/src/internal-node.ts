@@ -1,8 +1,13 @@
 // everlong/internal/node: as everlong/internal, unstable. Reads, repairs, searches and writes transcripts on disk.
 
-export { countGivenBack, type GivenBack } from './core/compaction/given-back.ts'
 export type { LostFact, LostType } from './core/compaction/lost/candidates.ts'
-export { missingFromSummary, type SummarySource, summarySource } from './core/compaction/missing.ts'
+export {
+  countGivenBack,
+  type GivenBack,
+  missingFromSummary,
+  type SummarySource,
+  summarySource,
+} from './core/compaction/missing.ts'
 export { cardLine, parseSearch, type SearchQuery } from './core/session/recall-text.ts'
 export { type RecallSource, recallTools, type SlowRecallTool } from './core/session/recall-tool.ts'
 export { recallIn } from './core/session/stored-session.ts'

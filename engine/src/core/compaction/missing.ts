@@ -1,8 +1,9 @@
 // What a summary lacks, for hosts that compact by themselves: the user's words, rules, current state and doubts that
-// Everlong would have put next to it. The summary itself is not repeated.
+// Everlong would have put next to it. The summary itself is not repeated. And how many of them such a text gives back.
 import type { Ledger } from '../ledger/facts.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { cautionLine, doubtLeads, pageTitles, standingRulesLead } from '../prompts/page.ts'
 import { type Counting, createTextCounter } from '../tokens/estimate/counting.ts'
 import { checkSummary, sourceText } from './check.ts'
 import { composePage } from './compose.ts'
@@ -72,4 +73,38 @@ export function missingFromSummary(
     countTokens(summary) + maxTokens,
   )
   return page?.beside ?? ''
+}
+
+/** What a text gives back to an agent after a compaction: list items under the headings and lines that code writes. */
+export type GivenBack = {
+  /** Rules of the user, verbatim. */
+  readonly rules: number
+  /** The user's words, state and records. */
+  readonly facts: number
+  /** Claims in the summary that the conversation does not support. */
+  readonly doubts: number
+}
+
+const { rules: rulesTitle, doubts: _names, ...factTitles } = pageTitles
+
+const kinds: ReadonlyMap<string, keyof GivenBack> = new Map([
+  [standingRulesLead, 'rules'],
+  [`## ${rulesTitle}`, 'rules'],
+  ...[cautionLine, ...Object.values(doubtLeads)].map((lead) => [lead, 'doubts'] as const),
+  ...Object.values(factTitles).map((title) => [`## ${title}`, 'facts'] as const),
+])
+
+/** Text of others cannot imitate the headings (text/neutralize.ts). */
+export function countGivenBack(text: string): GivenBack {
+  const counts = { rules: 0, facts: 0, doubts: 0 }
+  let kind: keyof GivenBack | undefined
+  let isQuoted = false
+  for (const line of text.split('\n')) {
+    if (line === '<user-message>' || line === '</user-message>') isQuoted = line === '<user-message>'
+    if (isQuoted) continue
+    if (line === '' && kind !== 'facts') kind = undefined
+    else if (line.startsWith('## ') || kinds.has(line)) kind = kinds.get(line)
+    else if (line.startsWith('- ') && kind !== undefined) counts[kind]++
+  }
+  return counts
 }

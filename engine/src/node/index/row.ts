@@ -2,8 +2,7 @@
 // orders that Claude Code writes and accepts a line only if it is whole and contains no second record. For any other
 // line it returns false, the row is not valid, and the exact reader must read the line.
 import type { EntryType } from '../../core/transcript/tree/graph.ts'
-import { type Chunk, chunkOf, endsWith, type Known, known, pattern } from './pattern.ts'
-import { readContextTokens } from './usage.ts'
+import { type Chunk, chunkOf, endsWith, type Known, known, pattern, readContextTokens } from './pattern.ts'
 import { idLength, readId } from './uuids.ts'
 
 export type Row = {
