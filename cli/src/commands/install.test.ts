@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,18 @@ test('Claude Code: install, status, uninstall', async () => {
   expect([removed.exitCode, removed.stderr]).toEqual([0, ''])
   expect(readdirSync(home)).toEqual([])
   expect((await run('status')).stdout).toContain('claude-code  not installed')
+})
+
+test.each([
+  ['claude-code', '.claude/skills/everlong/dist/everlong.js'],
+  ['codex', '.codex/everlong/everlong.js'],
+])('the program of %s starts below a package.json whose programs are no modules', async (name, program) => {
+  await run('install', name)
+  writeFileSync(join(home, 'package.json'), '{ "type": "commonjs" }')
+  const { status, stderr } = spawnSync(process.execPath, [join(home, program), 'hook', home], {
+    ...{ input: '{}', encoding: 'utf8', env: { HOME: home } },
+  })
+  expect([status, stderr]).toEqual([0, ''])
 })
 
 test('what was changed by hand is shown by status, and stays', async () => {

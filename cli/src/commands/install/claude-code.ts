@@ -1,7 +1,7 @@
 // Claude Code loads a folder in ~/.claude/skills that has a plug-in's manifest as a plug-in, in place. So the installation is
 // a folder of our own, and no file of Claude Code is touched.
 import { join } from 'node:path'
-import type { InstallTarget, Place } from './target.ts'
+import { type InstallTarget, moduleFolder, type Place } from './target.ts'
 
 const files = [
   '.claude-plugin/plugin.json',
@@ -25,12 +25,17 @@ export const claudeCode: InstallTarget = {
   title: 'Claude Code',
   about:
     'From the next session on, Claude Code gives the agent back what a compaction lost, and can search all sessions of a project. For you: /everlong:context, compact, undo, lost and recall.',
-  changes: (place) =>
-    files.map((path) => ({
-      type: 'file',
-      path: join(configFolder(place), 'skills', 'everlong', path),
-      content: withNode(place.pluginFile('claude-code', path), path, place.node),
-    })),
+  changes: (place) => {
+    const ours = join(configFolder(place), 'skills', 'everlong')
+    return [
+      ...files.map((path) => ({
+        type: 'file' as const,
+        path: join(ours, path),
+        content: withNode(place.pluginFile('claude-code', path), path, place.node),
+      })),
+      moduleFolder(join(ours, 'dist')),
+    ]
+  },
   data: (place) => [
     join(configFolder(place), 'plugins', 'data', 'everlong-skills-dir'),
     // What Claude Code logs about our server, for each project.

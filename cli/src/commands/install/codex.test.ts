@@ -106,6 +106,7 @@ test('both agents are found where the environment says', () => {
     join('/c', 'everlong', 'everlong.js'),
     join('/c', 'everlong', 'hook.js'),
     join('/c', 'everlong', 'engine.js'),
+    join('/c', 'everlong', 'package.json'),
     join('/c', 'config.toml'),
     join('/x', 'opencode', 'plugins', 'everlong.js'),
   ])

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { shellWord } from '../../render/shell.ts'
 import { withoutTrust } from './codex-trust.ts'
-import type { InstallTarget, Place } from './target.ts'
+import { type InstallTarget, moduleFolder, type Place } from './target.ts'
 
 /** The first is the program, which loads the others when it needs them. */
 const files = ['everlong.js', 'hook.js', 'engine.js']
@@ -23,6 +23,7 @@ export const codex: InstallTarget = {
         path: join(ours, name),
         content: place.pluginFile('codex', `dist/${name}`),
       })),
+      moduleFolder(ours),
       { type: 'toml', path, where: 'start', text: promptLines(place) },
       { type: 'toml', path, where: 'end', text: tableLines(place.node, join(ours, 'everlong.js')) },
     ]

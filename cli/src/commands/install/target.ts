@@ -1,6 +1,8 @@
 // An agent that Everlong can be installed into, as data: which files get which changes. `install`, `uninstall`, `status` and
 // `--dry-run` all read the same list, so what is shown is what is written, and what was written can be taken back.
 
+import { join } from 'node:path'
+
 export type Place = {
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
@@ -38,4 +40,9 @@ export type DataPattern = {
   readonly match: string
   /** Only empty ones, and only if `folder` did not exist before: the agent makes them for any plug-in like ours. */
   readonly ifEmpty?: boolean
+}
+
+/** Programs of ours are modules, also below a package.json of somebody else that says otherwise. */
+export function moduleFolder(folder: string): Change {
+  return { type: 'file', path: join(folder, 'package.json'), content: '{ "type": "module" }\n' }
 }
