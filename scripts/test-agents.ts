@@ -7,7 +7,7 @@ import { root, runStep } from './steps.ts'
 
 /** A package of npm and its version. Pinned: what is tested is what the docs speak of. */
 const agents: Readonly<Record<string, string>> = {
-  '@anthropic-ai/claude-code': '2.1.325',
+  '@anthropic-ai/claude-code': '2.1.327',
   '@anthropic-ai/claude-agent-sdk': '0.3.325',
   '@openai/codex': '0.166.0',
   'opencode-ai': '1.18.33',

@@ -37,8 +37,10 @@ function tailOf(path: string, from: number): string | undefined {
   }
 }
 
-/** A message of the user or the agent. Claude Code puts words into the agent's mouth when it resumes; those do not count. */
+/** A message of the user or the agent: not what Claude Code writes when it answers our commands, or when it resumes. */
 function isSpoken(line: string): boolean {
   const isMessage = line.includes('"message":{') && /"type":"(user|assistant)"/.test(line)
-  return isMessage && !line.includes('"model":"<synthetic>"')
+  return isMessage && !notSpoken.test(line)
 }
+
+const notSpoken = /"model":"<synthetic>"|"content":"<(?:local-command-caveat>|command-name>\/everlong:)/

@@ -145,9 +145,9 @@ inClaudeCode('/everlong:compact, and resuming from it; undo, and resuming from b
   await person.say(wish, '--continue')
   sinceLast()
   expect(await person.say('/everlong:context', '--continue')).toContain('By kind')
-  const lost = await person.say('/everlong:lost', '--continue')
-  expect(lost).toContain('this session was never compacted')
-  expect(lost).not.toContain('Original prompt')
+  expect(await person.say('/everlong:lost', '--continue')).toBe(
+    'everlong: \nNothing was lost: this session was never compacted.\n',
+  )
   expect(await person.say('/everlong:compact', '--continue')).toContain('claude --resume')
   // No request was made for any of these.
   expect(sinceLast()).toEqual([])
@@ -167,6 +167,34 @@ inClaudeCode('/everlong:compact, and resuming from it; undo, and resuming from b
   expect(said(undone)).not.toContain('This conversation continues from an earlier one')
   expect(said(undone)).toContain(wish)
   expect(processesOf(person.home)).toEqual([])
+})
+
+inClaudeCode('where Claude Code runs no hooks modules, the hook answers the commands', async () => {
+  const person = createPerson('older')
+  person.everlong('install', 'claude-code')
+  const hooks = join(person.home, '.claude/skills/everlong/hooks/hooks.json')
+  const { modules, ...older } = JSON.parse(readFileSync(hooks, 'utf8'))
+  expect(modules).toEqual(['./commands.ts'])
+  writeFileSync(hooks, JSON.stringify(older))
+  await person.say(`Read the reports. ${rule}`)
+  sinceLast()
+  const lost = await person.say('/everlong:lost', '--continue')
+  expect(lost).toContain('operation blocked by hook:\nEverlong answered. Nothing was sent to the model.')
+  expect(lost).toContain('this session was never compacted')
+  expect(lost).not.toContain('Original prompt')
+  expect(sinceLast()).toEqual([])
+})
+
+inClaudeCode('answers of the commands are not in the next request', async () => {
+  const person = createPerson('shown')
+  person.everlong('install', 'claude-code')
+  await person.say(`Read the reports. ${rule}`)
+  await person.say('/everlong:lost', '--continue')
+  sinceLast()
+  await person.say('Go on.', '--continue')
+  const [next] = sinceLast()
+  expect(said(next)).toContain('Go on.')
+  expect(said(next)).not.toContain('never compacted')
 })
 
 inClaudeCode('a session compacted by the command line resumes from its summary', async () => {

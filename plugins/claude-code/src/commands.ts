@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { plainScreen } from '../../shared/screen.ts'
 import type { Planned } from './at-end.ts'
+import type { Memory } from './notes.ts'
 import { type Environment, projectFolder, sessionName } from './project.ts'
 
 /** Names of commands come from outside. */
@@ -23,6 +24,17 @@ export async function answerTo(
 ): Promise<Answer> {
   const name = sessionName(session)
   return answerAbout(command, join(projectFolder(cwd, env), `${name ?? 'none'}.jsonl`), env)
+}
+
+/** The text to show. Keeps what is planned for the end of the session. */
+export function keptAnswer(
+  command: string,
+  { text, planned }: Answer,
+  { session, memory }: { readonly session: string; readonly memory: Memory },
+): string {
+  if (planned) memory.atEnd.put(session, planned)
+  const given = command === 'lost' ? memory.given.get(session) : undefined
+  return given === undefined ? text : `${text}\n\nGiven back to the agent after the last compaction:\n\n${given}`
 }
 
 export async function answerAbout(command: string, transcript: string, env: Environment): Promise<Answer> {

@@ -267,7 +267,13 @@ describe('commands are answered without the agent', () => {
     const before = readFileSync(transcript, 'utf8')
     expect((await ask('everlong:compact')).reason).toContain('claude --resume s1')
     // What Claude Code writes about the command itself.
-    const notice = `{"type":"system","subtype":"informational","parentUuid":"a3","uuid":"i1","content":"x"}\n`
+    const user = (words: string) => JSON.stringify({ type: 'user', message: { role: 'user', content: words } })
+    const notice = [
+      `{"type":"system","subtype":"informational","parentUuid":"a3","uuid":"i1","content":"x"}`,
+      user('<local-command-caveat>The command below was run directly.</local-command-caveat>'),
+      user('<command-name>/everlong:compact</command-name>\n <command-args></command-args>'),
+      '',
+    ].join('\n')
     appendFileSync(transcript, notice)
     await hook('SessionEnd')
     const after = readFileSync(transcript, 'utf8')

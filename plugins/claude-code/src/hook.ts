@@ -55,16 +55,16 @@ async function shortResult(event: HookEvent): Promise<string | undefined> {
   return JSON.stringify({ hookSpecificOutput: { hookEventName: event.name, updatedToolOutput } })
 }
 
-/** Shows a command's answer to the person and nobody else: it costs no request and leaves nothing in the context. */
+/**
+ * Shows a command's answer to the person and nobody else: it costs no request and leaves nothing in the context. Where Claude Code
+ * runs hooks/commands.ts, that answers instead.
+ */
 async function answerAtOnce(event: HookEvent, memory: Memory): Promise<string | undefined> {
   const { session, transcript, input } = event
-  const { answerAbout, commandNames } = await import('./engine.ts')
+  const { answerAbout, commandNames, keptAnswer } = await import('./engine.ts')
   const name = commandNames.find((known) => input.command_name === `everlong:${known}`)
   if (name === undefined) return undefined
-  const { text, planned } = await answerAbout(name, transcript, process.env)
-  if (planned) memory.atEnd.put(session, planned)
-  const given = name === 'lost' ? memory.given.get(session) : undefined
-  const shown = given === undefined ? text : `${text}\n\nGiven back to the agent after the last compaction:\n\n${given}`
+  const shown = keptAnswer(name, await answerAbout(name, transcript, process.env), { session, memory })
   return JSON.stringify({
     // `continue: false` is shown as "Operation stopped by hook", but puts the answer into the context.
     ...{ decision: 'block', reason: `${answerTitle}\n\n${shown}` },

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { readableError } from '../../shared/missing-file.ts'
 import packageFacts from '../package.json' with { type: 'json' }
 import { onHook } from './hook.ts'
-import { projectFolder } from './project.ts'
+import { memoryIn } from './notes.ts'
+import { projectFolder, sessionName } from './project.ts'
 
 const [command, ...words] = process.argv.slice(2)
 const dataFolder = process.env.CLAUDE_PLUGIN_DATA
@@ -40,10 +41,14 @@ async function background(): Promise<void> {
   await inBackground(input(), words[0] ?? '')
 }
 
+/** For a session, with the folder of the plug-in's notes where hooks can use them. */
 async function answer(): Promise<string> {
-  const { answerTo } = await import('./engine.ts')
-  const { text, planned } = await answerTo(command ?? '', words[0], { cwd: process.cwd(), env: process.env })
-  return planned ? `${text}\n(Hooks are turned off, so this has no effect.)` : text
+  const [session, notes] = words
+  const { answerTo, keptAnswer } = await import('./engine.ts')
+  const given = await answerTo(command ?? '', session, { cwd: process.cwd(), env: process.env })
+  const name = sessionName(session)
+  if (notes && name !== undefined) return keptAnswer(command ?? '', given, { session: name, memory: memoryIn(notes) })
+  return given.planned ? `${given.text}\n(Hooks are turned off, so this has no effect.)` : given.text
 }
 
 async function mcp(): Promise<void> {

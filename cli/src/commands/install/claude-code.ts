@@ -16,6 +16,7 @@ const files = [
   'dist/compare.js',
   'dist/engine.js',
   'dist/everlong.js',
+  'hooks/commands.ts',
   'hooks/hooks.json',
   'hooks/session-start.json',
 ]
@@ -60,5 +61,6 @@ function withNode(text: string, path: string, node: string): string {
   const quoted = JSON.stringify(node).slice(1, -1)
   if (path === '.mcp.json') return text.replaceAll('"command": "node"', `"command": "${quoted}"`)
   if (path === 'hooks/hooks.json') return text.replaceAll('node \\"$', `\\"${quoted}\\" \\"$`)
+  if (path === 'hooks/commands.ts') return text.replaceAll("['node', ", `[${JSON.stringify(node)}, `)
   return text.replaceAll('`node "', `\`"${node}" "`)
 }
