@@ -89,7 +89,7 @@ function situationFor(view: View, step: Step, { model, thinks }: Sent) {
   const { what, keep, recall, boundThinking, contextManagement, cacheEdits } = step
   const input: SituationInput = {
     now: Date.parse('2027-01-01T00:00:00.000Z'),
-    // Cache edits are for a warm cache.
+    // Cache edits need a warm cache.
     ...(what === 'by-cache-edit' ? { cacheLifetime: Number.POSITIVE_INFINITY } : {}),
     client: { contextManagement, cacheEdits },
     model,

@@ -16,7 +16,7 @@ export type MicroInput = {
   readonly model: Model
   readonly settings: CompactionSettings
   readonly mode: MicroMode
-  /** Leave the id by which the recall tool finds the original. */
+  /** Keeps the id with which the recall tool finds the original. */
   readonly recall: boolean
   readonly now: number
 }

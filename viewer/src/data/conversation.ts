@@ -90,7 +90,7 @@ function itemsIn(all: readonly Entry[]) {
     const { record } = entry
     if ((hasMain && !isMain(entry)) || !isItem(record)) continue
     const uuid = typeof record.uuid === 'string' ? record.uuid : undefined
-    // Of a line that was written twice, the first counts.
+    // If a line was written twice, the first counts.
     if (uuid !== undefined && places.has(uuid)) continue
     if (uuid !== undefined) places.set(uuid, entries.length)
     if (readBoundary(record)) epochs.push(entries.length)

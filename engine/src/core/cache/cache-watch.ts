@@ -1,24 +1,24 @@
-// What is known about the provider's cached prefix: what was read from it, what was deleted from it, and why it was missed.
+// Knowledge about the provider's cached prefix: what was read and deleted, and why it was missed.
 import { blocksOf } from '../message/block.ts'
 import { objectAt, stringAt } from '../message/json.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
 import type { MissReason } from '../message/usage.ts'
 
-/** What an earlier answer reported. */
+/** Values of an earlier answer. */
 type Baseline = {
   readonly cacheRead: number
-  /** Tokens that the provider had in its cache after it: read and written. */
+  /** Tokens that the provider had in its cache after the answer: read and written. */
   readonly cached: number
-  /** When its request was sent: lifetimes count from there. */
+  /** When its request was sent. Lifetimes start then. */
   readonly time: number
 }
 
 export type CacheWatch = {
   /** Undefined before the first answer. */
   readonly baseline?: Baseline
-  /** Deleted by cache edits, as the previous answer reported: a drop of this size is no miss. */
+  /** Deleted by cache edits, as the previous answer reported. A drop of this size is no miss. */
   readonly deletedTokens: number
-  /** Edits, a compaction or a request to the server have changed the prefix since. */
+  /** Edits, a compaction or the server have changed the prefix since then. */
   readonly isChanged?: boolean
 }
 
@@ -28,22 +28,22 @@ export type AnswerSeen = {
   readonly time: number
   /** Cached tokens deleted by cache edits so far, if reported. */
   readonly deletedTokens?: number | undefined
-  /** The server says that it cleared or summarized something in this request, so the prefix changed. */
+  /** The server reports that it cleared or summarized something in this request, so the prefix changed. */
   readonly isRewritten?: boolean | undefined
 }
 
-/** Both must be exceeded: caches are read in blocks, so small drops mean nothing. */
+/** A miss exceeds both. Caches are read in blocks, so small drops mean nothing. */
 const minShare = 0.05
 const minTokens = 2_000
 
 export const freshWatch: CacheWatch = { deletedTokens: 0 }
 
-/** The prefix changes, so no request has to find it. */
+/** Notes that the prefix changes, so a miss is expected. */
 export function changedWatch({ baseline }: CacheWatch): CacheWatch {
   return { ...(baseline ? { baseline } : {}), deletedTokens: 0, isChanged: true }
 }
 
-/** The newest answer of a conversation that was opened again. */
+/** Starts from the newest answer of a conversation that was opened again. */
 export function watchFrom(messages: readonly ViewMessage[]): CacheWatch {
   const { usage, time } = messages.findLast((message) => message.usage !== undefined) ?? {}
   if (!usage || time === undefined) return freshWatch
@@ -55,8 +55,8 @@ function baselineOf({ cacheRead, cacheWrite = 0, time }: AnswerSeen): Baseline {
 }
 
 /**
- * Usage decides whether the cache was hit. A miss reads noticeably less than the request before, or less than half of what
- * was cached then: a provider need not find all of it. `dropped`: tokens that were cached and not read.
+ * Decides by usage whether the cache was hit. A miss reads noticeably less than the request before it, or less than half of what
+ * was cached then; a provider need not find all of it. `dropped`: tokens that were cached but not read.
  */
 export function watchAnswer(watch: CacheWatch, seen: AnswerSeen) {
   const { cacheRead, deletedTokens = watch.deletedTokens } = seen
@@ -79,7 +79,7 @@ export type RequestParts = {
 }
 
 export type Missed = {
-  /** As it was before the answer. */
+  /** The watch before the answer. */
   readonly watch: CacheWatch
   /** The last two requests. */
   readonly before?: RequestParts | undefined
@@ -93,8 +93,8 @@ export type Missed = {
 export type MissCause = { readonly reason: MissReason; readonly why: string }
 
 /**
- * Why the cache was missed. An expired cache comes first: everything was lost, whatever changed meanwhile. `why` has all causes,
- * in prefix order, and the API's own diagnosis last.
+ * Why the cache was missed. An expired cache comes first, because then everything was lost. `why` has all causes in prefix order,
+ * and the API's own diagnosis last.
  */
 export function missedBecause({ watch, before, now, idle, lifetime, answer }: Missed): MissCause {
   const { baseline, isChanged } = watch
@@ -124,14 +124,14 @@ function changesBetween(before: RequestParts, now: RequestParts): readonly strin
   ]
 }
 
-/** Cache marks move from request to request and change no prefix; a text is the same as one block with it. */
+/** Ignores cache marks, which move from request to request and change no prefix. A text equals one block with the same text. */
 function isSame(one: unknown, other: unknown): boolean {
   const tidy = (key: string, value: unknown) =>
     key === 'cache_control' ? undefined : key === 'content' && typeof value === 'string' ? blocksOf(value) : value
   return JSON.stringify(one, tidy) === JSON.stringify(other, tidy)
 }
 
-/** `diagnostics.cache_miss_reason`; null means that the comparison was still running. */
+/** `diagnostics.cache_miss_reason`. Null means that the comparison was still running. */
 function diagnosisIn(answer: unknown): string | undefined {
   const diagnostics = objectAt(answer, 'diagnostics')
   return stringAt(diagnostics, 'cache_miss_reason') ?? stringAt(objectAt(diagnostics, 'cache_miss_reason'), 'type')
@@ -139,17 +139,17 @@ function diagnosisIn(answer: unknown): string | undefined {
 
 /** What a conversation has deleted from the provider's cached prefix. */
 export type CacheEditState = {
-  /** Tool uses whose results are deleted. Sent again with every request while the cache is hit. */
+  /** Tool uses whose results are deleted. Every request repeats them as long as the cache is hit. */
   readonly deleted: readonly string[]
-  /** The newest tool use of each of the last two deletions: cached prefixes end there. */
+  /** The newest tool use of each of the last two deletions. Cached prefixes end there. */
   readonly ends?: readonly string[]
-  /** Tokens deleted since the newest answer, whose usage still counts them. */
+  /** Tokens deleted after the newest answer, whose usage still counts them. */
   readonly asked?: number
 }
 
 export const noCacheEdits: CacheEditState = { deleted: [] }
 
-/** `tokens` is the size of the newly deleted ones. The same object if nothing is new. */
+/** `tokens` is the size of the newly deleted results. Returns the same object if nothing is new. */
 export function withDeleted(state: CacheEditState, toolUseIds: readonly string[], tokens = 0): CacheEditState {
   const known = new Set(state.deleted)
   const fresh = [...new Set(toolUseIds)].filter((id) => !known.has(id))

@@ -70,7 +70,7 @@ describe('the worth of a reduction', () => {
     expect(worthOf({ ...input, coldShare: 0.02 }).saved).toBe(10_000 + 0.02 * 1.15 * 100_000)
   })
 
-  // 100,000 go at 150,000 of 170,000, with 50,000 behind them.
+  // 100,000 tokens go at 150,000 of 170,000; 50,000 follow them.
   test.each<[string, number, boolean]>([
     ['a cheap one is the better deal', 50_000, false],
     ['a dear one is worth putting off', 400_000, true],
@@ -89,7 +89,7 @@ describe('the worth of a reduction', () => {
         const turns = Math.ceil((compaction.at - size) / growth)
         const { net } = worthOf({ freed, suffix: 30_000, turns, cache: warm, compaction })
         const told = averagedDifference({ compaction, size, freed, cost: 30_000 * 1.15 })
-        // Sizes move in whole steps of growth, so the two are a few requests' reading apart.
+        // Sizes move in whole steps of growth, so the two differ by the reading of a few requests.
         expect(Math.abs(net - told)).toBeLessThan(4 * 0.1 * compaction.at + 0.02 * Math.abs(told))
       }),
     )
@@ -103,7 +103,7 @@ type Told = {
   readonly cost: number
 }
 
-/** What waiting costs more than clearing, over a long time, on average over when one stops to look. */
+/** How much more waiting costs than clearing, averaged over the time at which one stops. */
 function averagedDifference({ compaction, size, freed, cost }: Told): number {
   const { at, after, growth } = compaction
   const cycle = Math.round((at - after) / growth)
@@ -204,7 +204,7 @@ describe('the cost of an answer', () => {
   test('is unknown for a model without a price, unless one is handed in', () => {
     const counts = { input: million, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
     expect(costOf(counts, 'who-knows')).toBeUndefined()
-    // A provider that counts more for an hour than it wrote at all.
+    // A provider that reports more tokens written for an hour than written at all.
     const odd = { ...noTokens, cacheWrite: 1_000_000, cacheWriteHour: 3_000_000 }
     expect(costOf(odd, 'claude-opus-4-5')).toBeCloseTo(10, 9)
     expect(costOf(counts, 'who-knows', { price: { input: 3, output: 15 } })).toBe(3)

@@ -1,5 +1,5 @@
-// What tokens cost, whether the provider still has the prefix of a conversation, and whether a reduction pays: what it saves
-// in the turns to come against writing everything after the change to the cache again.
+// What tokens cost, whether the provider still has the prefix of a conversation, and whether a reduction pays: its savings in the
+// coming turns against writing everything after the change to the cache again.
 import { cachePrices, modelFacts, type Price, priceOf } from '../catalog/models.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -26,12 +26,12 @@ export function writePrice({ lifetime }: Pick<CacheState, 'lifetime'>): number {
   return lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
 }
 
-/** What it cost, in US dollars, that these tokens were not read from the cache. Undefined if the price is unknown. */
+/** The extra cost, in US dollars, of tokens that were not read from the cache. Undefined if the price is unknown. */
 export function missCost(
   tokens: number,
   { usage, price }: { readonly usage: Usage; readonly price: Price | undefined },
 ): number | undefined {
-  // Providers that write their cache unasked charge nothing for it.
+  // Providers that write their cache unasked do not charge for it.
   const paid = usage.cacheWrite > 0 ? writePrice({ lifetime: lifetimeWritten(usage) }) : 1
   return price && (tokens * (paid - cachePrices.read) * price.input) / 1_000_000
 }
@@ -49,7 +49,7 @@ export const cacheLifetimes = { short: 300_000, long: 3_600_000 } as const
 export type CacheStateInput = {
   readonly messages: readonly ViewMessage[]
   readonly now: number
-  /** Default: as the newest recent answer that wrote to the cache says, else an hour. */
+  /** Default: the lifetime of the newest recent answer that wrote to the cache, otherwise an hour. */
   readonly lifetime?: number | undefined
 }
 
@@ -60,12 +60,12 @@ export function cacheStateOf({ messages, now, lifetime = lifetimeOf(messages) }:
   return { type: now - lastAnswer < lifetime ? 'warm' : 'cold', lastAnswer, lifetime }
 }
 
-/** Undefined if the newest answer has no time, whatever earlier ones say. */
+/** Undefined if the newest answer has no time, even if earlier ones have one. */
 export function newestAnswerTime(messages: readonly ViewMessage[]): number | undefined {
   return messages.findLast(({ role }) => role === 'assistant')?.time
 }
 
-/** How long what an answer wrote is kept. If only the head is kept for an hour, the messages count. */
+/** How long the tokens that an answer wrote are kept. If only the head is kept for an hour, the lifetime of the messages counts. */
 export function lifetimeWritten({ cacheWrite, cacheWriteHour }: Pick<Usage, 'cacheWrite' | 'cacheWriteHour'>): number {
   return cacheWriteHour > 0 && cacheWriteHour === cacheWrite ? cacheLifetimes.long : cacheLifetimes.short
 }
@@ -85,13 +85,13 @@ export type WorthInput = {
   /** Share of the expected requests that will find the cache cold. Default: 0. */
   readonly coldShare?: number | undefined
   readonly price?: Price | undefined
-  /** How long the removed tokens have been carried, in tokens × requests. Default: long enough. */
+  /** How long the removed tokens have been in the context, in tokens × requests. Default: long enough. */
   readonly carried?: number | undefined
-  /** The compaction that removal postpones, if one is coming. */
+  /** The next compaction, which removal postpones. Undefined if none is expected. */
   readonly compaction?: CompactionAhead | undefined
 }
 
-/** The compaction due when the context is full, in tokens. */
+/** The compaction at the threshold. Values are tokens. */
 export type CompactionAhead = {
   readonly at: number
   readonly after: number
@@ -100,27 +100,27 @@ export type CompactionAhead = {
   readonly growth: number
 }
 
-/** In input tokens, except the dollars. */
+/** All values except the dollars are in input tokens. */
 export type Worth = {
   readonly cache: CacheState['type']
   readonly freed: number
   readonly suffix: number
   readonly turns: number
-  /** The multiples of the input price used. */
+  /** The multiples of the input price that were used. */
   readonly read: number
   readonly write: number
-  /** The cost of a token per request: read from the cache, or sometimes written again. */
+  /** The cost of a token per request: usually a cache read, sometimes a write. */
   readonly rent: number
   readonly saved: number
-  /** Paid once because the cached prefix ends earlier; 0 if there was none. */
+  /** Paid once because the cached prefix ends earlier. 0 if there was none. */
   readonly cost: number
-  /** The value of postponing the compaction; negative if the compaction would have been the better deal. */
+  /** The value of postponing the compaction. Negative if the compaction would have been cheaper. */
   readonly deferral: number
   readonly net: number
-  /** Turns until it has paid for itself; undefined if never. */
+  /** Number of turns until it has paid for itself. Undefined if it never does. */
   readonly breakEven?: number
   readonly pays: boolean
-  /** Carrying it has cost as much as clearing will: waiting longer costs more than clearing less often saves. */
+  /** Carrying the tokens has cost as much as clearing them will. Waiting longer costs more than clearing less often saves. */
   readonly isDue: boolean
   readonly dollars?: { readonly saved: number; readonly cost: number; readonly net: number }
 }

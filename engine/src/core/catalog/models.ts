@@ -1,5 +1,5 @@
-// Facts about models, one row each. Figures are from public documentation of August to November 2026; what a provider
-// reports at run time takes precedence.
+// Facts about models, one row each, from public documentation of August to November 2026. Values that a provider reports at run
+// time have priority.
 
 export type TokenizerFamily =
   | 'claude' // up to 4.6
@@ -22,27 +22,27 @@ export type ModelFacts = {
   readonly maxOutput: number
   readonly tokenizer: TokenizerFamily
   readonly price?: Price
-  /** The price of all tokens of a request with a longer prompt. */
+  /** The price of all tokens of a request whose prompt is longer. */
   readonly longPrompt?: { readonly above: number; readonly price: Price }
-  /** The shortest prefix that is cached. */
+  /** Shorter prefixes are not cached. */
   readonly cacheMinimum: number
   /** Thinking signatures are bound to the exact prefix: an earlier edit invalidates every later thinking block. */
   readonly bindsThinking: boolean
   readonly thinking: ThinkingModes
   /** Thinks even if the request does not mention thinking. */
   readonly thinksUnasked: boolean
-  /** Returns thinking blocks without text unless asked; the tokens count all the same. */
+  /** Returns thinking blocks without text unless asked. Their tokens still count. */
   readonly hidesThinking: boolean
   readonly defaultEffort: 'medium' | 'high'
-  /** Thinking of earlier turns stays in the context, not only that of the last turn. */
+  /** Keeps the thinking of all earlier turns in the context, not only of the last one. */
   readonly keepsThinking: boolean
-  /** Output stops at the window with status 200; earlier models refuse input + max_tokens over the window. */
+  /** Output stops at the window with status 200. Earlier models refuse a request whose input + max_tokens exceed the window. */
   readonly endsAtWindow: boolean
-  /** A conversation may end with a partial assistant message for the answer to continue. */
+  /** A conversation may end with the start of an answer, which the model continues. */
   readonly takesPrefill: boolean
   /** Accepts `system` messages in the middle of a conversation (Opus 4.8 and later, not Sonnet 5). */
   readonly takesSystemMessages: boolean
-  /** Server-side summarization: at a threshold (4.6 and later), also on demand (not Haiku). */
+  /** Server-side summarization: at a threshold (4.6 and later), or also on demand (not Haiku). */
   readonly compaction: 'none' | 'by-threshold' | 'on-demand'
 }
 
@@ -62,7 +62,7 @@ const before45 = {
   compaction: 'none',
 } as const
 
-/** The newest first. */
+/** Newest first. */
 const rows: readonly ModelFacts[] = [
   claude('claude-fable-5-2', [10, 50], { ...bound, cacheMinimum: 512 }),
   claude('claude-fable-5-1', [10, 50], { ...bound, cacheMinimum: 512 }),
@@ -126,7 +126,7 @@ export function mediaLimit(facts: Pick<ModelFacts, 'window'> | undefined): numbe
   return facts !== undefined && facts.window >= 1_000_000 ? 600 : 100
 }
 
-/** The newest first. */
+/** Newest first. */
 export function knownModels(): readonly ModelFacts[] {
   return rows
 }

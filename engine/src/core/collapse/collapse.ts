@@ -1,5 +1,5 @@
-// Collapse: summarizes finished spans in the background, one at a time (stage.ts), and puts the summaries in their place when
-// the context is nearly full. Undoing it expands the span again; it is not collapsed a second time.
+// Collapse: summarizes finished spans in the background, one at a time (stage.ts), and uses the summaries when the context is
+// nearly full. Undoing a collapse expands the span again, and it is not collapsed a second time.
 
 import { costOf } from '../cache/economics.ts'
 import type { Weigher } from '../mechanisms/measure.ts'
@@ -19,7 +19,10 @@ import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { FinishedSpan, Staged, Staging } from './stage.ts'
 
-/** Shares of the effective window at which staged summaries are used, and at which the next request waits for one. */
+/**
+ * Shares of the effective window. From the first on, staged summaries are used; from the second on, the next request waits for
+ * one.
+ */
 export const commitAt = 0.9
 export const waitAt = 0.95
 
@@ -43,7 +46,7 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
       const replacements = staged.flatMap(({ from, to, text }) => {
         const start = parts.findIndex(({ uuid }) => uuid === from)
         const own = start < 0 ? [] : parts.slice(start, parts.findIndex(({ uuid }) => uuid === to) + 1)
-        // The span is not in the view as it was, or something in it was pinned.
+        // The span has left the view or changed, or part of it was pinned.
         if (own.length === 0 || own.some(({ isPinned }) => isPinned)) return []
         return replacementOf(view, situation, { parts: own, text: () => text, why: 'a finished span' })
       })
@@ -61,7 +64,7 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
 
 const minSpanTokens = 2_000
 
-/** Oldest first; none with anything pinned or with a summary. The newest one is not finished. */
+/** Oldest first, without spans that contain a pinned entry or a summary. The newest span is not finished. */
 export function finishedSpans(
   view: View,
   weigher: Weigher,
@@ -81,16 +84,16 @@ export function finishedSpans(
   })
 }
 
-/** Of the effective window: below it no summary is worth a request yet. */
+/** Share of the effective window. Below it, no summary is worth a request. */
 const stageFrom = 0.5
 
-/** After this many failures in a row nothing is staged until the next compaction. */
+/** After this many failures in a row, staging stops until the next compaction. */
 const maxFailures = 3
 
 export class Collapser implements BackgroundWorker {
   private waiting: readonly Staged[] = []
   private running: Promise<void> | undefined
-  /** First entries of spans that were tried: each is staged once, even if that failed. */
+  /** First entries of the spans that were tried. Each span is staged once, even if that failed. */
   private readonly seen = new Set<string>()
   private failures = 0
   private runtime: Runtime | undefined
@@ -100,7 +103,7 @@ export class Collapser implements BackgroundWorker {
     while (this.running) await this.running
   }
 
-  /** The spans are out of the view. */
+  /** Forgets the spans, because they are no longer in the view. */
   afterCompaction(): void {
     this.waiting = []
     this.seen.clear()
@@ -112,7 +115,7 @@ export class Collapser implements BackgroundWorker {
     if (!calls && compactionOff(runtime) === undefined) this.look(runtime)
   }
 
-  /** Tried before each request, first of all. Declines until the context is nearly full. */
+  /** Runs first before each request. Declines until the context is nearly full. */
   readonly mechanism: RunningMechanism = {
     name: 'collapse',
     run: async (context) => {
@@ -124,7 +127,7 @@ export class Collapser implements BackgroundWorker {
     },
   }
 
-  /** Stages the oldest finished span unless one is being staged, then the next. */
+  /** Stages the oldest finished span, then the next, unless one is being staged. */
   private look(runtime: Runtime): void {
     this.runtime = runtime
     const { conversation, gauge, closing } = runtime
@@ -140,11 +143,11 @@ export class Collapser implements BackgroundWorker {
     })
   }
 
-  /** At the limit a request waits for one span after another, until the staged summaries make enough room. */
+  /** At the limit, waits for one span after another until the staged summaries free enough. */
   private async waitForRoom({ view, situation }: MechanismContext): Promise<void> {
     const { explanation } = situation
     const { size, effectiveWindow, blocking, isBlocking } = explanation
-    // In a small window the blocking limit comes before the share at which a request waits.
+    // In a small window, the blocking limit comes before the share at which a request waits.
     if (collapseState(explanation) !== 'wait' && !isBlocking) return
     const maxTokens = Math.min(effectiveWindow.value * waitAt, blocking.value)
     const isEnough = () => {
@@ -160,7 +163,7 @@ export class Collapser implements BackgroundWorker {
     const { signal } = closing
     const { name: model } = gauge.model()
     const countTokens = createTextCounter(gauge.counting())
-    // A client that throws has failed: nobody waits for this promise.
+    // Nothing awaits this promise, so a client that throws counts as a failure.
     const staging = await import('../session/summarize.ts')
       .then(({ stageCollapse }) =>
         stageCollapse({ span, client: summarizer(runtime), model, countTokens, redact: ports.redact, signal }),

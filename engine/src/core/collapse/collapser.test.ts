@@ -5,7 +5,7 @@ import type { ModelClient } from '../ports/model.ts'
 import { createTestWorld, scripted } from '../session/testing/world.ts'
 import { Collapser } from './collapse.ts'
 
-/** Five finished spans, each worth a summary of its own, and one that is not finished. */
+/** Five finished spans, each worth its own summary, and one unfinished span. */
 const view = viewOf(
   ['a', 'b', 'c', 'd', 'e', 'f'].reduce(
     (written, name) =>
@@ -14,7 +14,7 @@ const view = viewOf(
   ).records,
 )
 
-/** The session of a collapser: nearly full until it is said to be empty. */
+/** The session of a collapser. It is nearly full until the test empties it. */
 function sessionOf(model: ModelClient) {
   const world = createTestWorld({ model, settings: { contextWindow: 40_000 } })
   const { conversation, gauge } = world.runtime

@@ -1,5 +1,5 @@
-// Summarizes one finished span for collapse, with or without a model. What the person asked stays verbatim. It is not in
-// collapse.ts, because a session loads it only when it stages one.
+// Summarizes one finished span for collapse, with or without a model. Requests of the person stay verbatim. A file of its own,
+// because a session loads it only when it stages a span.
 
 import { createLedger } from '../ledger/ledger.ts'
 import type { Part } from '../mechanisms/ranges.ts'
@@ -15,7 +15,7 @@ import { condensed } from '../text/condense.ts'
 import { withoutMiddle } from '../text/cut.ts'
 import { neutralize } from '../text/neutralize.ts'
 
-/** From something a person asked to the answer that ends it. */
+/** From a request of the person to the answer that completes it. */
 export type FinishedSpan = {
   readonly from: string
   readonly to: string
@@ -79,7 +79,7 @@ function stagedAs({ span }: StageInput, summary: string, usage: TokenCounts): St
   return { type: 'staged', staged: { from, to, text: collapsedText(asked, summary) }, usage }
 }
 
-/** A long text keeps head and tail, and says where the whole is. */
+/** Shortens a long text to its head and tail, with a note where to find all of it. */
 function cutMiddle(text: string, uuid: string | undefined): string {
   const whole = uuid === undefined ? 'in the transcript' : `at ${recallPointer(uuid)}`
   const marker = (missing: number) => `\n[… ${missing} characters left out: the whole text is ${whole} …]\n`

@@ -41,7 +41,7 @@ export type CompactionJob = {
   /** The size that people see, and how estimates relate to it; left out, both are read off the view. */
   readonly size?: number | undefined
   readonly scale?: SizeScale | undefined
-  /** Of automatic compaction; 0 when there is none. */
+  /** The threshold of automatic compaction; 0 if there is none. */
   readonly threshold: number
   /** The size that an automatic compaction must get below; the default is a share of the threshold. */
   readonly target?: number | undefined

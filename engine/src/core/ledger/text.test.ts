@@ -4,7 +4,7 @@ import { oneLine } from '../text/one-line.ts'
 import { toJson } from './json.ts'
 import { createLedger } from './ledger.ts'
 
-// Made up here, piece by piece, so that no scanner takes them for real ones.
+// Assembled from parts, so that no scanner takes them for real ones.
 const keys = [
   ['sk', 'ant', 'api03', 'Zk3'.repeat(12)].join('-'),
   `ghp_${'a1B2'.repeat(9)}`,

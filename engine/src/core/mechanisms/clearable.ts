@@ -1,5 +1,5 @@
-// Which tool results may be cleared, and what each weighs: only what can be had again, never what is unknown, pinned or
-// cleared already.
+// Finds the tool results that may be cleared, and their weights. A result may be cleared only if it can be had again; unknown,
+// pinned and cleared results stay.
 import {
   blocksOf,
   isMedia,
@@ -18,7 +18,7 @@ import type { View } from '../transcript/view/fold.ts'
 import type { Weigher } from './measure.ts'
 import type { Situation } from './mechanism.ts'
 
-/** What one image or document counts for in the rules. */
+/** Tokens that the rules count for one image or document. */
 const mediaTokens = 2_000
 
 export type ClearableKind = ToolKind | 'reproducible'
@@ -30,7 +30,7 @@ export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
   readonly path: string | undefined
 }
 
-/** The host's word comes first. The name of an MCP server's tool says nothing, so without that it stays. */
+/** The host's setting decides first. The name of an MCP tool proves nothing, so without a setting its results stay. */
 export function clearableKind(
   { name, kind }: ToolCall,
   { reproducible, toolKinds }: Pick<ReductionSettings, 'reproducible' | 'toolKinds'>,
@@ -40,12 +40,12 @@ export function clearableKind(
   return isFromServer(name) ? undefined : kind
 }
 
-/** Tools that are given what they write. */
+/** True for tools whose input is the text that they write. */
 export function isWriting(kind: ClearableKind | undefined): boolean {
   return kind === 'write' || kind === 'edit'
 }
 
-/** Oldest first. Found once per view and settings. */
+/** Oldest first. Computed once per view and settings. */
 export function clearableResults(view: View, situation: Situation): readonly Clearable[] {
   const known = situation.weigher.once(resultsBySettings, view)
   const results = known.get(situation.settings) ?? findClearable(view, situation)
@@ -57,13 +57,16 @@ function resultsBySettings(_view: View): Map<ReductionSettings, readonly Clearab
   return new Map()
 }
 
-/** Without those that the provider already leaves out. */
+/** Excludes results that the provider already omits. */
 export function activeResults(view: View, situation: Situation): readonly Clearable[] {
   const gone = deletedIn(situation)
   return clearableResults(view, situation).filter(({ toolUseId }) => !gone.has(toolUseId))
 }
 
-/** How many of the newest stay: without `keepFinished` only those of the current turn; always those not seen yet. */
+/**
+ * How many of the newest results stay: only those of the current turn if `keepFinished` is off. Results that no answer has seen
+ * always stay.
+ */
 export function newestStaying(
   view: View,
   { keepFinished }: Pick<ReductionSettings, 'keepFinished'>,
@@ -76,12 +79,12 @@ export function newestStaying(
   return results.length - 1 - results.findLastIndex(isGoing)
 }
 
-/** The newest answer, which has seen the messages before it. */
+/** Index of the newest answer, which has seen all messages before it. */
 export function seenUpTo({ messages }: View): number {
   return messages.findLastIndex(({ role }) => role === 'assistant')
 }
 
-/** The message with the results that came after the newest answer. */
+/** Index of the message with the results after the newest answer. */
 export function unseenResults(view: View): number | undefined {
   const at = seenUpTo(view) + 1
   return at > 0 && blocksOf(view.messages[at]?.content).some(isToolResult) ? at : undefined
@@ -102,7 +105,7 @@ export type CallInView = AnsweredCall & {
 
 type Use = Pick<CallInView, 'call' | 'use' | 'callUuid'>
 
-/** Every call, and every result whose call precedes it. Read once for all plans. */
+/** All calls, and all results that follow their call. Read once for all plans. */
 export function callsIn({ sources }: View): {
   readonly uses: readonly Use[]
   readonly answered: readonly CallInView[]
@@ -139,13 +142,13 @@ function findClearable(view: View, situation: Situation): readonly Clearable[] {
   for (const call of situation.weigher.once(callsIn, view).answered) {
     const id = call.result.tool_use_id
     const item = judged(call, situation, pins)
-    // One copy that must stay keeps them all: an edit names the call, not the copy.
+    // If one copy must stay, all copies stay, because an edit names the call and not the copy.
     found.set(id, found.has(id) ? withCopy(found.get(id), item) : item)
   }
   return [...found.values()].filter((item) => item !== undefined)
 }
 
-/** Undefined when it has to stay. */
+/** Undefined if the result must stay. */
 function judged(
   { call, use, result, callUuid, resultUuid, isResultEntry, message }: CallInView,
   { settings, weigher }: Situation,
@@ -177,7 +180,7 @@ function withCopy(before: Clearable | undefined, copy: Clearable | undefined): C
   return { ...before, uuids: [...uuids, ...copy.uuids], tokens: tokens + copy.tokens, frees: frees + copy.frees }
 }
 
-/** The weight, with the same figure for each image or document. */
+/** The weight for the rules, which count every image or document the same. */
 function ruleTokens({ content }: ToolResultBlock, weight: number, weigher: Weigher): number {
   if (typeof content === 'string') return Math.round(weight)
   const parts = blocksOf(content)
@@ -186,16 +189,16 @@ function ruleTokens({ content }: ToolResultBlock, weight: number, weigher: Weigh
   return Math.round(weigher.content(texts)) + (parts.length - texts.length) * mediaTokens
 }
 
-/** Written out, since a plan has thousands: leaving a key out of a copy takes much longer. */
+/** Spelled out, because a plan has thousands of items and copying without one key is much slower. */
 export function itemOf({ type, toolUseId, tool, path, uuids, message, tokens, frees }: Clearable, why: string) {
   const item = { type, toolUseId, tool, uuids, message, tokens, frees, why }
   return path === undefined ? item : { ...item, path }
 }
 
-/** A short result, such as the line with the hash of a commit, costs next to nothing and often says what is asked for later. */
+/** Clearing a short result, such as the line with the hash of a commit, saves almost nothing, and the agent often needs it later. */
 const minFrees = 50
 
-/** Whether clearing it makes the context noticeably smaller. */
+/** True if clearing the result makes the context noticeably smaller. */
 export function isHelpful({ frees }: Pick<PlannedItem, 'frees'>): boolean {
   return frees >= minFrees
 }

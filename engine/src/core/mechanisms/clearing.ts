@@ -1,5 +1,5 @@
-// Makes a plan from the items that a mechanism chose: edits, the stubs of cleared results, tokens freed, bound thinking, and
-// whether it pays.
+// Turns the items that a mechanism chose into a plan: edits, stubs of cleared results, tokens freed, bound thinking, and whether
+// it pays.
 import type { Worth } from '../cache/economics.ts'
 import {
   type Block,
@@ -31,7 +31,7 @@ export type ClearingInput = {
   readonly mechanism: string
   readonly why: string
   readonly items: readonly PlannedItem[]
-  /** How many tool uses stay if the server clears instead because thinking is bound. */
+  /** Number of tool uses that stay if the server clears instead, because thinking is bound. */
   readonly serverKeeps?: number
 }
 
@@ -39,7 +39,7 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   const { mechanism, why, serverKeeps } = input
   const { client, settings } = situation
   if (input.items.length === 0) return declined('nothing-to-do', 'There is nothing left that may be cleared.')
-  // What the provider already leaves out is cleared too: a local edit ends what was asked of the provider.
+  // Also clears what the provider already omits, because a local edit ends the request to omit it.
   const gone = goneAlready(view, situation)
   const from = firstMessage([...gone, ...input.items])
   const bound = boundThinking(view, situation, from)
@@ -62,14 +62,14 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
 
 type Changes = {
   readonly edits: readonly Edit[]
-  /** Thinking after the first change that the model bound to the prefix. It is removed from the entry `after` on. */
+  /** Thinking after the first change that the model bound to the prefix. It is removed starting at the entry `after`. */
   readonly bound: readonly PlannedItem[]
   readonly after: string | undefined
-  /** What changes too and frees nothing. */
+  /** Items that change too but free nothing. */
   readonly gone?: readonly PlannedItem[]
 }
 
-/** A plan that edits the view. Bound thinking goes too, if the settings allow it. */
+/** A plan that edits the view. It also removes bound thinking if the settings allow that. */
 export function planEdits(
   view: View,
   situation: Situation,
@@ -104,7 +104,7 @@ function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
   return items.map((item) => ({ ...itemOf(item, ''), frees: 0 }))
 }
 
-/** With what the text in their place will say, where that still frees something. */
+/** Adds the stub that replaces each result, unless the item would then free nothing. */
 function withStubs(view: View, situation: Situation, items: readonly PlannedItem[]): readonly PlannedItem[] {
   const { weigher, redact, settings } = situation
   const answered = weigher.once(answeredById, view)
@@ -130,7 +130,7 @@ function nothingDescribed(_result: ToolResultBlock): Map<ToolUseBlock, string> {
   return new Map()
 }
 
-/** With `clearInputs`, also the inputs of writing calls. */
+/** With `clearInputs`, also clears the inputs of writing calls. */
 function editsFor(view: View, situation: Situation, { mechanism, why: reason, items }: ClearingInput): readonly Edit[] {
   const { recall, clearInputs } = situation.settings
   const results = items.filter(({ toolUseId }) => toolUseId !== undefined)
@@ -154,7 +154,7 @@ function editsFor(view: View, situation: Situation, { mechanism, why: reason, it
   return written.length === 0 ? [clear] : [clear, { type: 'clear-inputs', toolUseIds: written, mechanism, reason }]
 }
 
-/** Thinking after a changed message, on models that bind it. */
+/** Thinking after a changed message, on models that bind it to the prefix. */
 export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
   if (model?.bindsThinking !== true) return []
   return weigher.once(thinkingIn, view).flatMap(({ message, blocks }): readonly PlannedItem[] => {
@@ -165,7 +165,7 @@ export function boundThinking(view: View, { model, weigher }: Situation, changed
   })
 }
 
-/** What becomes of it if the server clears. */
+/** Whether the server has to remove bound thinking if it clears. */
 export function thinkingAfter(view: View, situation: Situation, changed: number): Plan['thinking'] {
   return boundThinking(view, situation, changed).length > 0 ? 'delegated' : 'untouched'
 }
@@ -197,7 +197,7 @@ export function sums(
   return { freed, worth }
 }
 
-/** Tokens times requests, back from the newest item. An answer and its results are two messages. */
+/** Tokens × requests, counted back from the newest item. An answer and its results are two messages. */
 function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
   const newest = items.reduce((last, { message }) => Math.max(last, message), 0)
   return items.reduce((sum, { message, frees }) => sum + (frees * (newest - message)) / 2, 0)
@@ -207,7 +207,7 @@ export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): nu
   return items.reduce((first, { message }) => Math.min(first, message), Number.POSITIVE_INFINITY)
 }
 
-/** Declines a plan that does not pay yet, unless it spares a compaction or no other help is coming. */
+/** Declines a plan that does not pay yet, unless it avoids a compaction or nothing else will make room. */
 export function weighed(plan: Plan, situation: Situation): Plan | PlanDeclined {
   const { worth, freed } = plan
   if (!situation.settings.weigh || sparesCompaction(situation, freed)) return plan
@@ -223,12 +223,12 @@ function whyWait({ saved, cost, deferral, freed, turns, pays }: Worth): string {
   return `Clearing ${formatNumber(freed)} tokens does not pay in ${formatNumber(turns)} requests: ${sum}.`
 }
 
-// The stub of a cleared result: one line that says what the result was. A plan makes it once and the edit stores it, so it has
-// the same bytes for ever, whoever reads the transcript. Text that it quotes stays a quotation.
+// The stub of a cleared result: one line that describes the result. It is made once with the plan and stored in the edit, so
+// every reader of the transcript gets the same bytes. Quoted text in it stays a quotation.
 
 /** Characters, about 35 tokens. */
 export const maxStub = 140
-/** Of the result. A stub is paid for with every later request; with this share a session costs about 1 % more. */
+/** Share of the result. Every later request pays for a stub; with this share a session costs about 1 % more. */
 const maxShare = 0.02
 const maxName = 40
 const maxInput = 60
@@ -236,11 +236,11 @@ const maxQuote = 50
 
 /**
  * `Bash(npm test): exit 1, 349 lines, 36 error lines, "Tests 9 failed | 246 passed"`. Empty for a file that was read or changed,
- * because the call, which stays, says all of that; for a short result; and if the host's redaction broke.
+ * because the call stays and says all of that; for a short result; and if the host's redaction failed.
  */
 export function stubOf(call: ToolCall, result: ToolResultBlock, redact?: SafeRedact): string {
   const given = textOf(result.content)
-  // Secrets are found in the whole text: a single line of a private key looks like any other.
+  // Searches the whole text for secrets, because a single line of a private key looks like any other.
   const clean = (text: string) => withoutSecrets((redact ? redact(text) : text) ?? '')
   const text = clean(given)
   const media = blocksOf(result.content).filter(isMedia)
@@ -273,11 +273,11 @@ function inputOf(call: ToolCall, clean: (text: string) => string): string {
   if (call.type === 'command') return clean(commandText(call.script))
   const named = call.path ?? (call.type === 'search' ? call.query : call.type === 'fetch' ? call.url : undefined) ?? ''
   const whole = clean(named)
-  // The end of a path says more than its start.
+  // The end of a path is more informative than its start.
   return call.path === undefined || whole.length <= maxInput ? whole : `…${tailOf(whole, maxInput - 1)}`
 }
 
-/** Reads and changes of files without an error: the path is in the call. */
+/** True for reads and changes of files without an error, because the call has the path. */
 function saysAll({ type }: ToolCall): boolean {
   return type === 'read' || type === 'write' || type === 'edit' || type === 'patch'
 }
@@ -285,7 +285,7 @@ function saysAll({ type }: ToolCall): boolean {
 type Outcome = {
   /** `exit 1`, or `failed` where the code is unknown. */
   readonly end: readonly string[]
-  /** Lines that name an error, where a command failed. */
+  /** Number of lines that name an error, if the command failed. */
   readonly errors: number
   readonly quote: string
 }
@@ -307,7 +307,7 @@ function read(call: ToolCall, text: string, isError: boolean): Outcome {
   }
 }
 
-/** Without empty lines at the end. */
+/** Counts lines, without empty ones at the end. */
 function linesIn(text: string): number {
   const whole = text.trimEnd()
   let lines = whole === '' ? 0 : 1

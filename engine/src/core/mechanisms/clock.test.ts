@@ -10,7 +10,7 @@ const minute = 60_000
 const view = viewOf(session().user('go').assistant('done').records)
 const base = situationOf(view, { now: 0, model: 'claude-opus-4-5' })
 
-/** A session of this size that grows by 1,000 tokens a request. */
+/** A session of this size that grows by 1,000 tokens per request. */
 function situation(tokens: number, more: Partial<Situation> = {}): Situation {
   const { explanation } = base
   return {
@@ -38,7 +38,7 @@ describe('the lifetime of the marks', () => {
   })
 
   test('is the one with the lower expected price, exactly at the limit the short one', () => {
-    // 0.75 × 1,000 more for each request; 1.15 × 100,000 saved by each pause: at a share of 750 / 115,000.
+    // Each request costs 0.75 × 1,000 more; each pause saves 1.15 × 100,000. Both are equal at a share of 750 / 115,000.
     const even = 750 / 115_000
     expect([chosen(100_000, even * 0.999, 0), chosen(100_000, even * 1.001, 0)]).toEqual(['5m', '1h'])
     expect(markLifetime({ growth: 0, coldShares: { short: 0, long: 0 } }, 100_000)).toBe('5m')
@@ -92,7 +92,7 @@ test('the price of a cold request, with a compaction first only where that is ch
   expect(coldPrices(cold, { summaryModel: 'claude-haiku-4-5' }).compactFirst).toBeCloseTo(0.15 + 0.03 + 0.1125, 9)
   expect(coldPrices(cold, { summaryModel: 'claude-opus-4-5' })).not.toHaveProperty('compactFirst')
   expect(coldPrices({ ...cold, model: undefined })).toEqual({})
-  // A head of 20,000 tokens that is still cached is read, before and after a compaction (8,000 tokens are left then).
+  // A cached head of 20,000 tokens is read before and after a compaction. 8,000 tokens are left after it.
   const { cost, warmCost } = coldPrices(cold, { head: 20_000 })
   expect([cost, warmCost]).toEqual([expect.closeTo(0.8225, 9), expect.closeTo(0.075, 9)])
   const first = coldPrices(cold, { head: 10_000, summaryModel: 'claude-haiku-4-5' }).compactFirst

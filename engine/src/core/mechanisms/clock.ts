@@ -1,5 +1,5 @@
-// The cache clock: what a request costs after the cache has expired, whether a compaction pays before it expires, and for how
-// long a session should have its prefix cached. The pauses of the conversation say what to expect.
+// The cache clock: what a request costs after the cache has expired, whether a compaction pays before it expires, and how long a
+// session should keep its prefix cached. Uses the pauses of the conversation to predict the next one.
 import { writePrice } from '../cache/economics.ts'
 import { cachePrices, modelFacts, type Price } from '../catalog/models.ts'
 import { defined } from '../message/json.ts'
@@ -7,13 +7,13 @@ import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { Situation } from './mechanism.ts'
 import { compactionCosts, summaryTokens } from './situation.ts'
 
-/** US dollars, as far as prices are known. */
+/** In US dollars. A price that is not known is absent. */
 export type ColdPrices = {
-  /** Of the request: everything but the head is written to the cache again. */
+  /** Cost of the request: everything but the head is written to the cache again. */
   readonly cost?: number
-  /** The same with the cache. */
+  /** Cost of the same request with the cache. */
   readonly warmCost?: number
-  /** A compaction, and then the request. Only if that is less. */
+  /** Cost of a compaction followed by the request. Only if it is lower. */
   readonly compactFirst?: number
 }
 
@@ -43,7 +43,7 @@ export function coldPrices(situation: Situation, { summaryModel, head = 0 }: Col
   }
 }
 
-/** The session's own model would have to write the whole context to the cache too, so only another one can be cheaper. */
+/** The session's own model would have to write the whole context to the cache as well, so only another model can be cheaper. */
 function summaryCost(tokens: number, summaryModel: string | undefined): number | undefined {
   const price = summaryModel === undefined ? undefined : modelFacts(summaryModel)?.price
   return price && (tokens * price.input + summaryTokens * price.output) / 1_000_000
@@ -55,17 +55,17 @@ function dollars(tokens: number, { input }: Price): number {
 
 export type IdleWorth = {
   readonly pays: boolean
-  /** In input tokens: the request for the summary, and what the next request saves if it comes after the cache has expired. */
+  /** In input tokens: the request for the summary, and the savings of the next request if it comes after the cache has expired. */
   readonly cost: number
   readonly saved: number
-  /** That a next request comes. */
+  /** Probability of another request. */
   readonly chance: number
 }
 
 /**
  * Whether a compaction pays just before the cache of an idle session expires. Now the summary is written from a cached prefix;
- * later the next request would write the whole context to the cache again. Nobody may come back, though: the chance is that of
- * Laplace's rule of succession over the pauses of this session that were as long. Undefined if too little is known.
+ * later the next request would write the whole context to the cache again. But the person may not come back: Laplace's rule of
+ * succession over the pauses of this session that were as long gives the chance. Undefined if too little is known.
  */
 export function idleWorth(messages: readonly ViewMessage[], situation: Situation): IdleWorth | undefined {
   const costs = compactionCosts(situation)
@@ -80,7 +80,7 @@ export function idleWorth(messages: readonly ViewMessage[], situation: Situation
   return { pays: chance * saved > cost, cost, saved, chance }
 }
 
-/** Milliseconds between an answer and what a person said next. */
+/** Milliseconds between an answer and the next message of a person. */
 function pausesOf(messages: readonly ViewMessage[]): readonly number[] {
   return messages.flatMap(({ origin, time }, at) => {
     const before = messages[at - 1]
@@ -92,9 +92,9 @@ function pausesOf(messages: readonly ViewMessage[]): readonly number[] {
 export type MarkLifetime = '5m' | '1h'
 
 /**
- * The cheaper lifetime for the marks of the tokens that are not kept for an hour anyway. An hour costs more for every
- * token that is written: those of each request, and all of them after a pause of more than an hour. It saves writing them again
- * after a pause between five minutes and an hour.
+ * The cheaper lifetime for marks on tokens that are not cached for an hour anyway. An hour costs more for every token written:
+ * those of each request, and all of them after a pause of more than an hour. It saves writing them again after a pause between
+ * five minutes and an hour.
  */
 export function markLifetime(
   { growth, coldShares }: Pick<Situation, 'growth' | 'coldShares'>,

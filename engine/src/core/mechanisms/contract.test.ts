@@ -51,7 +51,7 @@ const anySituation = fc.record({
 /** Small numbers, so that small conversations have something to clear. */
 const reductionsOf = (recall: boolean, keep: number): ReductionChoices => ({
   microCompact: 'always',
-  // What it costs is the gate's business, and the gate has tests of its own.
+  // Cost is tested elsewhere.
   weigh: false,
   recall,
   bySize: { keep, target: 500, minFreed: 300 },
@@ -64,7 +64,7 @@ const fullWindow = { tokens: 10_000_000, reported: 0, estimated: 10_000_000, sou
 
 const lastDay = Date.parse('2027-01-01T00:00:00.000Z')
 
-/** Some are made for a conversation: a snip names entries of it. */
+/** Some are made for a conversation, because a snip names its entries. */
 type Maker = (view: View, choice: { readonly first: number; readonly second: number }) => PlanningMechanism
 
 const mechanisms: readonly (readonly [string, Maker])[] = [
@@ -97,7 +97,7 @@ describe.each(mechanisms)('the contract, kept by %s', (name, make) => {
         const { boundThinking, contextManagement, cacheEdits, estimator } = choice
         const input: SituationInput = {
           now: lastDay,
-          // Cache edits are for a warm cache.
+          // Cache edits need a warm cache.
           ...(name === microByCacheEdit.name ? { cacheLifetime: Number.POSITIVE_INFINITY } : {}),
           // Staged summaries wait for a full window.
           ...(name === 'collapse' ? { size: fullWindow } : {}),

@@ -12,7 +12,7 @@ import { text, viewOf } from './testing/examples.ts'
 const start = Date.parse('2026-03-02T09:00:00.000Z')
 const minute = 60_000
 
-/** Six results of so many tokens each, in a session that has just been answered. */
+/** Six results of `tokens` each, in a session that was just answered. */
 function view(tokens: number) {
   const told = session({ startTime: new Date(start).toISOString() }).user('go')
   for (let at = 1; at <= 6; at++) {

@@ -1,4 +1,4 @@
-// The two lists of mechanisms that a session tries, and what each reduction would do now. Performs nothing.
+// The two lists of mechanisms that a session tries, and an explanation of what each reduction would do now. Changes nothing.
 import type { Worth } from '../cache/economics.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
 import { formatNumber } from '../tokens/figure.ts'
@@ -7,15 +7,15 @@ import type { Mechanism, Mechanisms, Plan, PlanDeclined, PlanningMechanism, Situ
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
 import { native } from './native.ts'
 
-/** Need no model. In the order in which a session tries them, and `everlong micro` and `context --explain` show them. */
+/** Mechanisms without a model, in the order in which a session tries them and `everlong micro` and `context --explain` show them. */
 export const reductions: readonly PlanningMechanism[] = [microByIdle, microByCacheEdit, microBySize, native]
 
-/** Mechanisms that know one session: its notes, its staged summaries, its settings. */
+/** Mechanisms that belong to one session: its notes, its staged summaries, its settings. */
 export type SessionMechanisms = {
   readonly collapse?: Mechanism | undefined
   readonly memory?: Mechanism | undefined
   readonly compact: readonly Mechanism[]
-  /** The setting `reductions` as the host gave it. */
+  /** The host's value of the setting `reductions`. */
   readonly given?: ReductionChoices | undefined
 }
 
@@ -30,11 +30,11 @@ export function defaultMechanisms({ collapse, memory, compact, given = {} }: Ses
 export type ExplainedReduction = {
   readonly mechanism: string
   readonly outcome: Plan | PlanDeclined
-  /** Of the plan, or of what a rule about the time held back. */
+  /** The worth of the plan, or of a plan that was too early. */
   readonly worth?: Worth
 }
 
-/** Each mechanism is asked by itself: two of them may name the same result. */
+/** Asks each mechanism separately, so two of them may name the same result. */
 export function explainReductions(
   view: View,
   situation: Situation,
@@ -54,7 +54,7 @@ export function explainReductions(
   })
 }
 
-/** What is saved, what is written again and the balance, in tokens at the input price, then in dollars. */
+/** Savings, costs of writing again and balance, in tokens at the input price and in dollars. */
 export function worthInWords(worth: Worth): string {
   const { freed, net, dollars, breakEven } = worth
   if (freed <= 0) return 'Nothing is freed, so nothing is saved.'

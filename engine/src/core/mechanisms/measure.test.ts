@@ -28,7 +28,7 @@ describe('the size of a view that was edited since its newest answer', () => {
   test('is what the answer reported, less what has gone: what it counted beside the messages still counts', () => {
     const now = viewOf([...told, clear])
     expect(editedSize(answered, now, counting)).toMatchObject({ tokens: 20_010 - 4_992, source: 'usage' })
-    // An estimate alone would have lost the 15,000 tokens of prompt and tools that only the answer knows of.
+    // An estimate alone would have missed the 15,000 tokens of system prompt and tools that only the answer's usage includes.
     expect(viewSize(now, counting).tokens).toBeLessThan(100)
   })
 

@@ -1,5 +1,5 @@
-// How large a view is, what its messages weigh, and how large its turns were. Weights are remembered: reading all text again
-// before each request would take longer than everything else.
+// Measures a view, its messages and its turns. Weights are cached, because reading all text again before each request would take
+// longer than everything else.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
@@ -26,7 +26,7 @@ import { rememberedTurns, type TurnSize, turnSizes } from '../tokens/predict.ts'
 import { boundaryBefore, readCompaction } from '../transcript/format/compaction-records.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-/** An answer's usage still counts what was edited away after it. */
+/** The usage of an answer still includes what was edited away after it. */
 export function viewSize(view: View, options: SizeOptions = {}): ContextSize {
   const size = contextSize(view.messages, { ...options, trusted: view.trusted })
   const { reduced } = view
@@ -35,14 +35,14 @@ export function viewSize(view: View, options: SizeOptions = {}): ContextSize {
   return sinceReduction(size, view, { ...options, reduced })
 }
 
-/** How estimates of a view relate to what the provider reports; `size` is that of the view. */
+/** Converts estimates of a view to reported sizes. `size` must be the size of this view. */
 export function viewScale(view: View, options: SizeOptions & { readonly size: ContextSize }): SizeScale {
-  // What the server leaves out is in our estimates and not in its reports.
+  // Content that the server omits is in our estimates but not in its reports.
   const isCleared = view.edits.some(({ edit }) => edit.type === 'server-cleared')
   return sizeScale(view.messages, { ...options, trusted: isCleared ? new Map() : view.trusted })
 }
 
-/** No answer has reported the size since the newest reduction: the size that it left counts, or at most the size before it. */
+/** No answer has reported the size since the newest reduction, so its result counts, limited to the size before it. */
 function sinceReduction(
   size: ContextSize,
   view: View,
@@ -64,7 +64,7 @@ function sinceReduction(
   return { ...own, tokens: maxTokens, reported, estimated: maxTokens - reported }
 }
 
-/** As above, if the view that the answer was given on is known: what it reported, minus what is gone since. */
+/** Like `viewSize` if the view of the answer is known: the reported size minus what was removed since. */
 export function editedSize(answered: View, now: View, options: SizeOptions = {}): ContextSize {
   const known = viewSize(now, options)
   if (known.source === 'estimate' && now.reduced?.after !== undefined) return known
@@ -75,13 +75,13 @@ export function editedSize(answered: View, now: View, options: SizeOptions = {})
   const weigher = createWeigher({ ...options, model: options.model ?? modelOf(now.messages) })
   const weight = ({ messages }: View, last: number) =>
     messages.slice(0, last + 1).reduce((sum, message) => sum + weigher.message(message), 0)
-  // What follows the answer is estimated as it is now.
+  // Messages after the answer are estimated as they are now.
   const freed = Math.round(weight(answered, before) - weight(now, after))
   const size = contextSize(now.messages, { ...options, trusted: new Map([[after, freed]]) })
   return size.source === 'estimate' ? known : size
 }
 
-/** Where the answer whose usage counts is in both views; its first piece may be gone with its thinking. */
+/** Index in both views of the answer whose usage counts. Its first part may be gone together with its thinking. */
 function anchors(answered: View, now: View, uuid: string | undefined): readonly [number, number] {
   const before = uuid === undefined ? -1 : answered.messages.findIndex((message) => message.uuid === uuid)
   const id = answered.messages[before]?.messageId
@@ -90,35 +90,35 @@ function anchors(answered: View, now: View, uuid: string | undefined): readonly 
   return [before, before < 0 ? -1 : now.messages.findIndex(isIt)]
 }
 
-/** Of an estimate. System prompt and tools always stay, whatever the server says it left out. */
+/** Subtracts from an estimate. The system prompt and tools always stay, even if the server claims to have omitted more. */
 function less(size: ContextSize, tokens: number, { overhead = 0 }: SizeOptions): ContextSize {
   if (tokens <= 0) return size
   const estimated = Math.max(size.estimated - tokens, Math.min(size.estimated, withMargin(overhead)))
   return { ...size, tokens: estimated, estimated, freed: size.estimated - estimated }
 }
 
-/** Tokens in the view that the model does not see. Usage accounts for them; an estimate does not. */
+/** Tokens in the view that the model does not see. Usage excludes them; an estimate does not. */
 export function serverCleared({ edits }: View): number {
   const newest = edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
   return newest?.type === 'server-cleared' ? newest.tokens : 0
 }
 
 export type Weigher = {
-  /** Of the calibration it weighs with. */
+  /** The factor of the calibration in use. */
   readonly factor: number
-  /** Not rounded, so that sums agree with countTokens over the same blocks. Each block is weighed once. */
+  /** Not rounded, so that sums agree with `countTokens` over the same blocks. Each block is weighed once. */
   readonly block: (block: Block) => number
   readonly content: (content: Content) => number
   readonly message: (message: Message) => number
   readonly from: (messages: readonly Message[], first: number) => number
-  /** Not scaled yet, and possibly with another estimator or model than the weigher's. */
+  /** Not scaled yet, and possibly with a different estimator or model than the weigher's. */
   readonly measured: (message: Message, how: Measuring) => Measure
   readonly tokens: (messages: readonly Message[], counting: Counting) => number
-  /** The result of `find` for something that does not change, such as a view, computed once. */
+  /** Computes `find` once for a thing that does not change, such as a view. */
   readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
 
-/** Keep one per conversation while the counting stays the same. */
+/** Keep one per conversation as long as the counting stays the same. */
 export function createWeigher(counting: Counting = {}): Weigher {
   const findings = new Map<unknown, WeakMap<object, unknown>>()
   const once = <K extends object, T>(find: (thing: K) => T, thing: K): T => {
@@ -153,7 +153,7 @@ export function createWeigher(counting: Counting = {}): Weigher {
   return { factor, block, content, message, from, measured, tokens, once }
 }
 
-/** Maps to indices into a list: a WeakMap with 100,000 fractions, which are on the heap, makes a GC take seconds. */
+/** Maps to indices into a list. A WeakMap with 100,000 fractions, which live on the heap, makes a GC take seconds. */
 function createWeights<T extends object>(weigh: (thing: T) => number): (thing: T) => number {
   const places = new WeakMap<T, number>()
   const weights: number[] = []
@@ -167,7 +167,7 @@ function createWeights<T extends object>(weigh: (thing: T) => number): (thing: T
 }
 
 /**
- * The sizes of the turns of a conversation, across its compactions: each boundary of ours remembers those before it.
+ * The sizes of the turns of a conversation across its compactions, because each boundary of ours remembers those before it.
  * Undefined after a compaction by a client that does not record them.
  */
 export function turnsIn(
@@ -178,7 +178,7 @@ export function turnsIn(
   if (!summary) return turnSizes(messages)
   const { turns, kept } = readCompaction(boundaryBefore(summary, recordOf))
   if (!turns) return undefined
-  // Kept messages are from turns before it.
+  // Kept messages belong to turns before the compaction.
   const since = messages.filter(({ uuid = '' }) => !kept.includes(uuid))
   return [...turns, ...turnSizes(since)].slice(-rememberedTurns)
 }

@@ -1,5 +1,5 @@
-// One interface for everything that makes the context smaller. A mechanism either plans (pure) or runs (asks a model,
-// waits). It never writes to the transcript: it returns an outcome, which the session applies.
+// One interface for everything that makes the context smaller. A mechanism either plans (pure) or runs (asks a model or waits).
+// It never writes to the transcript: it returns an outcome, which the session applies.
 
 import type { CacheEditState } from '../cache/cache-watch.ts'
 import type { CacheState, Worth } from '../cache/economics.ts'
@@ -19,21 +19,21 @@ export type Mechanism = PlanningMechanism | RunningMechanism
 
 /** The two lists of a session. */
 export type Mechanisms = {
-  /** Before each request. At most one acts, besides the additive ones. */
+  /** Tried before each request. At most one acts, not counting the additive ones. */
   readonly reduce: readonly Mechanism[]
-  /** When the context is full, or a person asks for it. The last one should never fail. */
+  /** Tried when the context is full or when a person asks. The last one should never fail. */
   readonly compact: readonly Mechanism[]
 }
 
 export type PlanningMechanism = {
   readonly name: string
-  /** Pure: the same view and situation give the same plan, and neither is changed. */
+  /** Pure: the same view and situation give the same plan. Must not change either. */
   readonly plan: (view: View, situation: Situation) => Plan | PlanDeclined
-  /** It only asks the server for something, so it runs in addition to the mechanism that acts. */
+  /** It only sends options to the server, so it runs in addition to the mechanism that acts. */
   readonly isAdditive?: true
-  /** Asks the server to leave something out, so its plan depends on what the client can do. */
+  /** It asks the server to omit something, so its plan depends on the client's abilities. */
   readonly asksServer?: true
-  /** A group of the setting `reductions`: the session has this mechanism only if the host sets that group. */
+  /** A group of the setting `reductions`. A session has this mechanism only if the host sets that group. */
   readonly onlyWith?: keyof ReductionSettings
 }
 
@@ -42,54 +42,54 @@ export type RunningMechanism = {
   readonly run: (context: MechanismContext) => Promise<Outcome>
 }
 
-/** What a mechanism may know besides the view. */
+/** Everything besides the view that a mechanism may use. */
 export type Situation = {
   readonly explanation: Explanation
-  /** Plans are made and checked with this counter. */
+  /** Plans are made and checked with this weigher. */
   readonly weigher: Weigher
   readonly cache: CacheState
   /** Milliseconds since 1970. */
   readonly now: number
   readonly model: ModelFacts | undefined
   readonly client: ClientAbilities
-  /** Whether the next request turns thinking on; where it is off, the API refuses to manage it. */
+  /** Whether the next request turns thinking on. If it does not, the API refuses to manage thinking. */
   readonly thinks: boolean
   readonly settings: ReductionSettings
-  /** Requests still to come, if known; else estimated from the growth. */
+  /** Expected number of further requests. Estimated from the growth if absent. */
   readonly expectedTurns?: number | undefined
-  /** Tokens by which the context grows with each request, if known. */
+  /** Tokens by which the context grows per request. Absent if unknown. */
   readonly growth?: number | undefined
-  /** The smallest context that was reported: about the size after the next compaction. */
+  /** The smallest context that was reported, which is about the size after the next compaction. */
   readonly base?: number | undefined
   readonly isCompacted: boolean
   /** The share of future requests that will find the cache cold. */
   readonly coldShare: number
-  /** The same for a cache of five minutes and for one of an hour. */
+  /** The cold share with a cache lifetime of five minutes, and of one hour. */
   readonly coldShares: { readonly short: number; readonly long: number }
   /** Whether a compaction runs automatically when the context is full. */
   readonly compactionComes: boolean
   /** Whether a request for a summary reads the conversation from the prompt cache. */
   readonly sharesCache: boolean
-  /** The size that a compaction has to get below. */
+  /** A compaction has to get below this size. */
   readonly target: number
-  /** What was deleted from the provider's cache so far. */
+  /** Deletions from the provider's cache so far. */
   readonly cacheEdits?: CacheEditState | undefined
-  /** Replaces secrets in what a stub quotes. */
+  /** Replaces secrets in the quotations of a stub. */
   readonly redact?: SafeRedact | undefined
 }
 
-/** What the model client can do beyond sending messages. */
+/** Abilities of the model client besides sending messages. */
 export type ClientAbilities = {
   /** Deletes parts of a cached prefix (not in the public Messages API). */
   readonly cacheEdits: boolean
-  /** Takes `context_management`. */
+  /** Accepts `context_management`. */
   readonly contextManagement: boolean
 }
 
-/** A change with everything that a person may ask about it. */
+/** A change, and the details that a person may ask about. */
 export type Plan = (Reduced | Delegated) & Required<Change> & { readonly mechanism: string }
 
-/** `worth`: present if the price was the reason. */
+/** `worth` is present if the plan was declined because of its price. */
 export type PlanDeclined = Declined<DeclineReason> & { readonly worth?: Worth }
 
 /** Why a planning mechanism has nothing to do now. */
@@ -98,7 +98,7 @@ export type DeclineReason =
   | 'below-warning'
   | 'below-commit' // staged summaries wait for a fuller window
   | 'nothing-to-do'
-  | 'too-little' // less than would be worth a broken cache
+  | 'too-little' // too little to justify a broken cache
   | 'does-not-pay'
   | 'not-idle'
   | 'clock-unreliable'
@@ -119,10 +119,10 @@ export type CompactionCause =
   | 'model-switch'
   | 'background' // work done in advance
 
-/** Uuids of the entries to summarize; everything if neither is given. */
+/** Uuids of the first and last entry to summarize. Summarizes everything if neither is given. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }
 
-/** What a running mechanism gets: the compaction as the session would run it, and how to reach the outside. */
+/** Input of a running mechanism: the compaction that the session would run, and its ports. */
 export type MechanismContext = SizedJob & {
   readonly situation: Situation
   readonly reason: CompactionCause

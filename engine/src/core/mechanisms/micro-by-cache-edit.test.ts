@@ -54,7 +54,7 @@ describe('micro-compact by cache edit', () => {
   )
 
   describe('where the provider cannot clear in place, and finished turns may go', () => {
-    // The defaults: six results are enough to clear, because `keep` is about the current turn only.
+    // The defaults. Six results are enough to clear, because `keep` is only about the current turn.
     const reductions = { keepFinished: false, byCacheEdit: { trigger: 6, keep: 8 } } as const
     const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' }) as const
     const finished = (results: readonly number[], input: Partial<SituationInput> = {}) => {
@@ -120,7 +120,7 @@ describe('micro-compact by cache edit', () => {
 
     describe('results wait until enough of them can go', () => {
       const turns = { expectedTurns: 1_000 }
-      /** Six results that free this much. */
+      /** Six results that free `tokens`. */
       const freeing = (tokens: number, input: Partial<SituationInput> = {}) => {
         const six = (last: number) => [300, 300, 300, 300, 300, last]
         const freed = (last: number) => {

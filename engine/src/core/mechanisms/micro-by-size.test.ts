@@ -18,13 +18,13 @@ const planOf = (built: SessionBuilder, input: Partial<SituationInput> = {}, redu
   return microBySize.plan(view, situation)
 }
 
-/** Which results would go, or why none does. */
+/** The results that would be cleared, or the reason why none would. */
 const outcomeOf = (...given: Parameters<typeof planOf>) => {
   const plan = planOf(...given)
   return plan.type === 'declined' ? plan.reason : plan.items.map(({ toolUseId, uuids }) => toolUseId ?? uuids[0])
 }
 
-/** One shell call after another, each with a result of so many tokens: t1, t2, … */
+/** Shell calls t1, t2, … with results of these sizes. */
 const shells = (...tokens: readonly number[]): SessionBuilder => {
   const built = session().user('go')
   for (const [at, size] of tokens.entries()) {
@@ -34,7 +34,7 @@ const shells = (...tokens: readonly number[]): SessionBuilder => {
 }
 
 describe('micro-compact by size', () => {
-  // The numbers of the specification: keep 3, target 40,000, least 20,000.
+  // The figures of the specification: keep 3, target 40,000, at least 20,000.
   test.each<[string, readonly number[], readonly string[] | string]>([
     ['the newest 3 stay, however large', [30_000, 30_000, 30_000], 'nothing-to-do'],
     ['the oldest goes, and no more than must', [30_000, 10_000, 10_000, 10_000, 10_000], ['t1']],
@@ -159,7 +159,7 @@ describe('the gate', () => {
   const wide = { bySize: { keep: 3, target: 33_000 } }
 
   test('waits while the cache is warm, there is room, and it does not pay', () => {
-    // 25,000 go in front of some 33,000: even after 15.2 turns.
+    // Clears 25,000 tokens before about 33,000. That breaks even after 15.2 turns.
     const plan = planOf(built(), { ...warm, expectedTurns: 15 }, wide)
     expect(plan).toMatchObject({
       type: 'declined',
@@ -201,7 +201,7 @@ describe('the gate', () => {
       const input = { ...warm, expectedTurns: 1, settings, size: sized(168_000), targetShare }
       return outcomeOf(built(), input, wide)
     }
-    // 25,000 of 168,000 go, and the threshold is 167,000.
+    // Clears 25,000 of 168,000 tokens; the threshold is 167,000.
     expect([over(0.9), over(0.8)]).toEqual([['t1'], 'does-not-pay'])
   })
 
@@ -211,7 +211,7 @@ describe('the gate', () => {
   })
 
   test('waits until carrying the results has cost as much as clearing them will', () => {
-    // Each round brings 1,000 tokens; some 4,000 stand behind the change, and writing them again costs 4,600.
+    // Each round adds 1,000 tokens. About 4,000 follow the change, and writing them again costs 4,600.
     const grown = (rounds: number, contextWindow = 60_000) => {
       const made = session().user('go')
       for (let at = 1; at <= rounds; at++) {
@@ -228,7 +228,7 @@ describe('the gate', () => {
     const dueAfter = (rounds: number) => ({ type: grown(rounds).type, isDue: grown(rounds).worth?.isDue })
     expect(dueAfter(9)).toEqual({ type: 'declined', isDue: false })
     expect(dueAfter(14)).toEqual({ type: 'reduced', isDue: true })
-    // A compaction that nobody will live to see is no reason to wait.
+    // A compaction beyond the forecast is no reason to wait.
     expect(grown(14, 1_000_000)).toMatchObject({ type: 'reduced', worth: { deferral: 0 } })
   })
 
@@ -254,7 +254,7 @@ describe('on a model that binds its thinking to the prefix', () => {
     const view = viewOf(built().records)
     expect(with_('remove', true)).toMatchObject({
       thinking: 'removed',
-      // The baseline counts thinking as the JSON it is stored as.
+      // The baseline counts thinking in the JSON form in which it is stored.
       freed: 2 * 19_975 + 4 * 115,
       edits: [
         { type: 'clear-results', toolUseIds: ['t1', 't2'] },
@@ -280,7 +280,7 @@ describe('on a model that binds its thinking to the prefix', () => {
       },
     })
     expect(with_('delegate', false)).toMatchObject({ thinking: 'removed' })
-    // What it leaves out already is not freed once more.
+    // Results that it already omits are not freed again.
     const asked = (cacheEdits: typeof noCacheEdits) =>
       planOf(built(), { client: { contextManagement: true }, cacheEdits }, { boundThinking: 'delegate' })
     const [all, rest] = [asked(noCacheEdits), asked(withDeleted(noCacheEdits, ['t1']))]

@@ -1,4 +1,4 @@
-// The three micro-compactions: clear old tool results by size, by idle time, or by an edit of the provider's cache.
+// Three micro-compactions: they clear old tool results by size, by idle time, or by an edit of the provider's cache.
 import { type CacheEditState, noCacheEdits } from '../cache/cache-watch.ts'
 import { newestAnswerTime } from '../cache/economics.ts'
 import { textOf } from '../message/block.ts'
@@ -23,7 +23,10 @@ import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechani
 import { clearToolUses } from './server-edits.ts'
 import { isInDanger, sparesCompaction, worthIn } from './situation.ts'
 
-/** Clears stale results, then the oldest, if they weigh too much. Never the newest few, and nothing if little would be saved. */
+/**
+ * Clears stale results and then the oldest, if all together are too large. Keeps the newest few, and declines if it would save
+ * little.
+ */
 export const microBySize = micro('micro-by-size', (view, situation, name) => {
   const { settings, explanation, weigher } = situation
   if (settings.microCompact !== 'always' && !explanation.isAboveWarning) {
@@ -57,7 +60,7 @@ export const microBySize = micro('micro-by-size', (view, situation, name) => {
 
 const minute = 60_000
 
-/** After a long pause the provider has forgotten the prefix, so clearing costs nothing. */
+/** After a long pause the provider has dropped the prefix, so clearing costs nothing. */
 export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
   const { byIdle } = situation.settings
   const last = newestAnswerTime(view.messages)
@@ -74,9 +77,10 @@ export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
 })
 
 /**
- * While the cache is warm, asks the provider to delete old results from the cached prefix. The messages stay as they are. If
- * the provider cannot do so in place and results of finished turns may go, the session clears them itself once that pays: its
- * stubs say what was there, short results stay, and it costs less than the provider's clearing, which writes the prefix again too.
+ * While the cache is warm, asks the provider to delete old results from the cached prefix. The messages stay as they are. If the
+ * provider cannot do that in place and results of finished turns may be cleared, the session clears them itself once that pays:
+ * its stubs describe the results, short results stay, and it costs less than the provider's clearing, which also writes the
+ * prefix again.
  */
 export const microByCacheEdit: PlanningMechanism = {
   ...micro('micro-by-cache-edit', planCacheEdit),
@@ -102,11 +106,11 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
   }
   const request = client.cacheEdits
     ? { cacheEdits: pinnedCacheEdits({ deleted: [...deleted, ...items.map(({ toolUseId }) => toolUseId)] }) }
-    : // Where the API has no such block, the same is asked of its context management.
+    : // An API without such a block gets the same request through its context management.
       clearToolUses(view, situation, staying)?.request
   if (items.length === 0 || !request) return declined('nothing-to-do', 'There is nothing left to delete.')
   const why = `${formatNumber(active)} tool results are in the cached prefix`
-  // A server would clear what was cleared here once more, in its own words, and the whole prefix would be written anew.
+  // The server would clear these results again in its own words and write the whole prefix anew.
   if (!client.cacheEdits && weigher.once(callsIn, view).answered.some(({ result }) => isCleared(result))) {
     return planClearing(view, situation, { mechanism: name, why, items: items.filter(isHelpful) })
   }
@@ -118,22 +122,22 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
     thinking: thinkingAfter(view, situation, firstMessage(items)),
     request,
   } as const
-  // A server that clears writes the prefix anew, so then it has to pay. A cache edit leaves the prefix where it is.
+  // A server that clears writes the prefix anew, so clearing must pay. A cache edit leaves the prefix in place.
   if (!client.cacheEdits) return weighed({ ...planned, ...sums(view, situation, items) }, situation)
   const freed = Math.round(items.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
   return { ...planned, freed, worth: worthIn(situation, { freed, suffix: 0 }) }
 }
 
-/** A tenth of the standard window. Carrying a context of this size costs little, so nothing is forgotten in it. */
+/** A tenth of the standard window. A context of this size costs little, so nothing is cleared in it. */
 const smallContext = 20_000
 const smallShare = 0.1
-/** Of a context that is no longer small. Less saves cents even over a hundred requests. */
+/** Minimum for a larger context. Less saves only cents, even over a hundred requests. */
 const minFreedEarly = 2_000
 const minFreedShare = 0.01
 
 /**
- * Where results of finished turns may go, they go long before there is a lack of room. The agent may need them again, so all of them
- * stay while the context is small, and then until enough of them can go at once.
+ * Results of finished turns are cleared long before space is short. The agent may need them again, so all of them stay while the
+ * context is small, and later until enough can be cleared at once.
  */
 function notTooEarly(plan: Plan | PlanDeclined, situation: Situation): Plan | PlanDeclined {
   const { settings, explanation } = situation
@@ -179,7 +183,7 @@ function tokensOf(items: readonly { readonly tokens: number }[]): number {
 }
 
 type Choosing = {
-  /** Tokens of results that may remain. */
+  /** Tokens of results that may stay. */
   readonly target: number
   readonly stale: ReadonlyMap<string, WhyStale>
   /** The number of newest results that stay. */
@@ -190,7 +194,7 @@ type Choosing = {
 
 const whyStale = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
 
-/** Stale reads all go once an answer has seen them; then the oldest, while too much remains. */
+/** Takes all stale results that an answer has seen, then the oldest ones until the rest is below the target. */
 function choose(results: readonly Clearable[], { target, stale, staying, seen }: Choosing): readonly PlannedItem[] {
   const chosen: PlannedItem[] = []
   const others: Clearable[] = []
@@ -210,10 +214,10 @@ function choose(results: readonly Clearable[], { target, stale, staying, seen }:
   return chosen
 }
 
-/** nested_memory of Claude Code and its likes: memory, memory_file, relevant_memories … */
+/** `nested_memory` of Claude Code and similar kinds: memory, memory_file, relevant_memories … */
 const memoryKind = /(^|_)memor(y|ies)(_|$)/
 
-/** All but the newest copy of each memory file that was injected as an attachment. */
+/** All copies but the newest of each memory file that was injected as an attachment. */
 function supersededMemory({ sources, pins }: View, { weigher }: Situation): readonly PlannedItem[] {
   const copies = sources.flatMap(({ pieces }, message) =>
     pieces.flatMap(({ uuid, attachment, content }) => {

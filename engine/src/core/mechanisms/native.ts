@@ -1,4 +1,4 @@
-// The API's own context management: leaving out tool results, inputs and thinking, and compaction on the server.
+// The API's own context management: omitting tool results, inputs and thinking, and compaction on the server.
 import { blocksOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import { declined } from '../ports/outcome.ts'
@@ -33,7 +33,7 @@ export const native: PlanningMechanism = {
       inputs: toolInputs,
     })
     const hasUses = (toolResults || toolInputs) && uses.items.length > 0
-    // The API wants thinking first.
+    // The API requires the edit of thinking to come first.
     const edits = [...(thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
     if (edits.length === 0) return declined('nothing-to-do', 'There is nothing that the server could leave out.')
     const isDue = explanation.size.tokens > trigger
@@ -67,7 +67,7 @@ function newestWorth(results: readonly Clearable[], tokens: number): number {
   return Math.max(1, tooMany < 0 ? results.length : tooMany)
 }
 
-/** After a long pause the last thinking turn is enough; in active use all of it stays. */
+/** After a long pause only the thinking of the last turn stays; otherwise all of it does. */
 function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Situation): readonly JsonObject[] {
   if (!thinks || weigher.once(thinkingIn, view).length === 0) return []
   const isIdle = cache.lastAnswer !== undefined && now - cache.lastAnswer > settings.native.idleMinutes * minute
@@ -77,19 +77,19 @@ function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Si
 
 /** The API accepts no smaller trigger. */
 const minTrigger = 50_000
-/** About what a summary of the server takes. */
+/** Typical size of a summary that the server writes. */
 const summaryTokens = 8_000
 
 export type ServerCompactionInput = {
   /** Input tokens. Default: the threshold of automatic compaction. */
   readonly trigger?: number
-  /** Replaces the provider's prompt. It should forbid tools: a model that calls one writes no summary. */
+  /** Replaces the provider's prompt. It should forbid tools, because a model that calls one does not write a summary. */
   readonly instructions?: string
   /** The answer ends with the summary. */
   readonly pauses?: boolean
 }
 
-/** The server summarizes when the prompt exceeds the trigger, and reads on from the summary in its answer. */
+/** The server summarizes when the prompt exceeds the trigger, and answers on the basis of the summary. */
 export function serverCompaction(input: ServerCompactionInput = {}): PlanningMechanism {
   const name = 'server-compaction'
   return {

@@ -1,5 +1,5 @@
-// Defects that were found in other agents, libraries and gateways, each as a test that ours does not have it. Those of
-// the fold, of the repairer and of the ledger stand with them.
+// Defects found in other agents, libraries and gateways, each with a test that ours does not have it. Defects of the fold, of the
+// repair and of the ledger are tested in their folders.
 import { describe, expect, test } from 'vitest'
 import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
 import { worthOf } from '../cache/economics.ts'
@@ -39,7 +39,7 @@ function applied(built: SessionBuilder, edits: readonly Edit[]): SessionBuilder 
   return built
 }
 
-/** So many commands, each with a result of so many tokens, in one turn. */
+/** Commands with results of `tokens` each, in one turn. */
 function loop(rounds: number, tokens: number, built = session().user('go')): SessionBuilder {
   for (let round = 0; round < rounds; round++) {
     const id = `t${built.records.length}`
@@ -49,7 +49,7 @@ function loop(rounds: number, tokens: number, built = session().user('go')): Ses
 }
 
 describe('clearing', () => {
-  // LangChain's ClearToolUsesEdit puts new messages in the place of results, which lose their id and their status.
+  // LangChain's ClearToolUsesEdit replaces results by new messages, which lose the id and the status.
   test('leaves a result its id, its error mark and its place', () => {
     const built = session()
       .user('go')
@@ -64,7 +64,7 @@ describe('clearing', () => {
     expect(blocksOf(after?.content).filter(isToolResult)[0]).toMatchObject({ tool_use_id: 't1', is_error: true })
   })
 
-  // Mastra's ToolCallFilter, LiteLLM's and LangChain's `keep`: the window slides, and every answer breaks the cache.
+  // Mastra's ToolCallFilter and `keep` of LiteLLM and LangChain: the window slides, so every answer breaks the cache.
   test('comes in batches: between two of them everything that was sent stays the same bytes', () => {
     const built = session().user('go')
     let sent: readonly string[] = []
@@ -73,7 +73,7 @@ describe('clearing', () => {
       loop(1, 5_000, built)
       const plan = planOf(microBySize, viewOf(built.records))
       if (plan.type !== 'declined') {
-        // Less what stays of each result: a stub of about 40 tokens at most.
+        // Each result leaves a stub of at most about 40 tokens.
         expect(plan.freed).toBeGreaterThan(20_000 - plan.items.length * 40)
         applied(built, editsOf(plan))
       }
@@ -85,8 +85,8 @@ describe('clearing', () => {
     expect(sent.join('').length / 4).toBeLessThan(70_000)
   })
 
-  // LangChain (clearAtLeast is deprecated): one small result is cleared, and the whole prefix is written again.
-  // Cline holds outdated reads back until enough has come together; so do we.
+  // LangChain (clearAtLeast is deprecated): one small result is cleared, and the whole prefix is written again. Cline, like us,
+  // waits until enough outdated reads have accumulated.
   test('is not worth it for little: neither one old result nor one outdated read', () => {
     const little = loop(1, 5_000, loop(1, 41_000))
     expect(planOf(microBySize, viewOf(loop(3, 100, little).records))).toMatchObject({ type: 'reduced' })
@@ -100,7 +100,7 @@ describe('clearing', () => {
     expect(planOf(microBySize, viewOf(twice.records))).toMatchObject({ type: 'declined', reason: 'too-little' })
   })
 
-  // shogo-ai#837: an allow-list is declared and never asked. cc#57788: memory that an MCP tool brought is cleared.
+  // shogo-ai#837: an allow-list is declared but never checked. cc#57788: memory from an MCP tool is cleared.
   test.each(reductions.map((mechanism) => [mechanism.name, mechanism] as const))(
     '%s never takes what cannot be had again',
     (_, mechanism) => {
@@ -136,8 +136,8 @@ describe('clearing', () => {
     },
   )
 
-  // The AI SDK's pruneMessages takes calls away with their results, and its example takes the reasoning of an open tool
-  // loop. Headroom's SDK loses signatures on the way through another format.
+  // The AI SDK's pruneMessages removes calls together with their results, and its example removes the reasoning of an open tool
+  // loop. Headroom's SDK loses signatures when it converts through another format.
   test('leaves calls, and on models that do not bind it all thinking, byte for byte', () => {
     const built = session().user('go')
     for (const id of ['t1', 't2', 't3', 't4', 't5', 't6']) {
@@ -150,13 +150,13 @@ describe('clearing', () => {
     expect(answers(after)).toBe(answers(before))
   })
 
-  // LiteLLM's compress ranks by the newest question: another question, another prefix.
+  // LiteLLM's compress ranks by the newest question, so another question gives another prefix.
   test('does not depend on what is asked now', () => {
     const asked = (words: string) => planned(microBySize, viewOf(loop(6, 20_000).user(words).records))
     expect(editsOf(asked('What was in the first file?'))).toEqual(editsOf(asked('Never mind.')))
   })
 
-  // Roo-Code's truncation counts what was condensed already: it "removes" 12 messages, and nothing becomes smaller.
+  // Roo-Code's truncation counts messages that were already condensed: it "removes" 12 messages, and nothing becomes smaller.
   test('counts what is in view, and frees what it promises', () => {
     const built = loop(10, 20_000).boundary({}).summary('so far')
     expect(planOf(microByIdle, viewOf(built.user('go on').records))).toMatchObject({ reason: 'clock-unreliable' })
@@ -168,7 +168,7 @@ describe('clearing', () => {
     expect(Math.abs(freed - plan.freed)).toBeLessThan(plan.freed * 0.05)
   })
 
-  // opencode#27924, codex: no check that anything was gained, so the same is done for ever.
+  // opencode#27924, codex: no check that anything was gained, so the same step repeats forever.
   test('is declined where the text in its place is as long as what goes', () => {
     const view = viewOf(loop(40, 2).records)
     expect(planOf(microByIdle, view)).toMatchObject({ type: 'declined', reason: 'nothing-to-do' })
@@ -189,7 +189,7 @@ describe('clearing', () => {
 })
 
 describe('one long tool loop', () => {
-  // gemini-cli cuts at human messages only: of 603 items it summarizes 2.
+  // gemini-cli cuts only at human messages: of 603 items it summarizes 2.
   test('can be cut behind each of its rounds, when a summary comes before the rest', () => {
     const { messages } = viewOf(loop(300, 10).records)
     const cuts = legalCuts(messages, { before: 'user-message' })
@@ -204,7 +204,7 @@ describe('one long tool loop', () => {
 })
 
 describe('a repaired request', () => {
-  // codex gives its made-up results fixed ids, since another one each time would break the prompt cache.
+  // codex gives its synthetic results fixed ids, because changing ids would break the prompt cache.
   test('stays the same bytes while the conversation goes on', () => {
     const built = session().user('go').toolUse('t1', 'Bash', {}, { model }).user('stop')
     const repaired = () =>
@@ -217,7 +217,7 @@ describe('a repaired request', () => {
 })
 
 describe('the sum', () => {
-  // Headroom's own figures: 2k removed ahead of 50k pays after 287.5 more reads, 50k ahead of 10k after 2.3.
+  // Headroom's own figures: removing 2k before 50k pays after 287.5 more reads, removing 50k before 10k after 2.3.
   test.each([
     [2_000, 50_000, 287.5],
     [50_000, 10_000, 2.3],
@@ -227,7 +227,7 @@ describe('the sum', () => {
 })
 
 describe('what a server says it left out', () => {
-  // The AI SDK takes a closed list of edits: one of a new kind fails the whole answer. LangChain looks in another place.
+  // The AI SDK accepts a closed list of edits, so a new kind makes the whole answer fail. LangChain looks in another place.
   test('is read whatever kinds there are', () => {
     const applied_edits = [
       { type: 'clear_tool_uses_20250919', cleared_tool_uses: 3, cleared_input_tokens: 9_000 },

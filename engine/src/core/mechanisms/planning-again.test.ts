@@ -26,7 +26,7 @@ const anySession = fc
   })
   .map((options) => generateWithTruth(options).records)
 
-/** Where in the session something is done to the view, and what. */
+/** A change of the view, and where in the session it happens. */
 const anyDeed = fc.record({ at: fc.nat(1_000), kind: fc.nat(3), which: fc.nat(1_000) })
 type Deed = { readonly at: number; readonly kind: number; readonly which: number }
 

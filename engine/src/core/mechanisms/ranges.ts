@@ -11,14 +11,14 @@ import { boundThinking, planEdits } from './clearing.ts'
 import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 
 export type SnipInput = {
-  /** The first and the last entry to go, in either order. */
+  /** The first and last entry to remove, in either order. */
   readonly from: string
   readonly to: string
-  /** One line; a count of what is gone when not given. */
+  /** One line. Default: a count of the removed messages. */
   readonly marker?: string
 }
 
-/** Replaces a range that the user or the model named with one line. It grows to whole rounds; pinned entries stay. */
+/** Replaces a range that the user or the model named by one line. The range grows to whole rounds; pinned entries stay. */
 export function snip({ from, to, marker }: SnipInput): PlanningMechanism {
   const name = 'snip'
   return {
@@ -57,10 +57,10 @@ export function snip({ from, to, marker }: SnipInput): PlanningMechanism {
   }
 }
 
-/** An entry in the view: the message it is merged into, and whether it must stay. */
+/** An entry in the view, with its message and whether it must stay. */
 export type Part = ViewMessage & { readonly piece: ViewMessage; readonly at: number; readonly isPinned: boolean }
 
-/** The entries that show in the view; what an edit put there is no entry. */
+/** The entries that the view shows. Text that an edit inserted is not an entry. */
 export function partsOf({ sources, pins, edits }: View): readonly Part[] {
   const pinned = new Set(pins)
   const editUuids = new Set(edits.map(({ uuid }) => uuid))
@@ -71,7 +71,7 @@ export function partsOf({ sources, pins, edits }: View): readonly Part[] {
   )
 }
 
-/** What lies between the pinned rounds: a pinned call keeps its result, and a pinned result its call. */
+/** The segments between pinned rounds. A pinned call keeps its result, and a pinned result its call. */
 function segmentsOf(parts: readonly Part[], { start, end }: MessageRange): readonly (readonly Part[])[] {
   const kept = new Set<number>()
   for (let at = start; at < end; at++) {
@@ -89,10 +89,10 @@ function segmentsOf(parts: readonly Part[], { start, end }: MessageRange): reado
   return segments
 }
 
-/** Entries that go, and the text in their place. */
+/** Entries to remove, and the text that replaces them. */
 type Replacement = { readonly parts: readonly Part[]; readonly text: string; readonly item: PlannedItem }
 
-/** None if the text would be as large as what it replaces. */
+/** Empty if the text would be as large as the entries. */
 export function replacementOf(
   view: View,
   { weigher }: Situation,
@@ -114,7 +114,7 @@ export function replacementOf(
   return frees > 0 ? [{ parts, text, item }] : []
 }
 
-/** What the messages weigh less without these parts, frames of injected context included. */
+/** How much lighter the messages are without these parts, including the frames of injected context. */
 function weightOf(
   { messages, sources }: View,
   parts: readonly Part[],
@@ -158,7 +158,10 @@ export function planRanges(view: View, situation: Situation, input: RangePlanInp
   })
 }
 
-/** An interrupted call can be written after the results of its round, but the view shows it before them. Times decide. */
+/**
+ * An interrupted call can be written after the results of its round although the view shows it before them, so this compares
+ * times.
+ */
 function lastWritten(parts: readonly Part[]): Part | undefined {
   const last = parts.at(-1)
   if (last?.origin !== 'tool-result') return last

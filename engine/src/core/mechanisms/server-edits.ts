@@ -1,4 +1,4 @@
-// What the server is asked to leave out, as request options, and what it says it left out. The history is sent whole.
+// Requests to the server to omit content, as request options, and its report of what it omitted. The history is sent whole.
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from '../message/json.ts'
 import type { RequestOptions } from '../ports/outcome.ts'
 import type { Edit } from '../transcript/format/edits.ts'
@@ -14,7 +14,7 @@ export type ToolUsesChoices = {
   readonly inputs: boolean
 }
 
-/** Clears all but the newest tool uses at once; undefined if there is nothing to clear. */
+/** Clears all but the newest tool uses at once. Undefined if there is nothing to clear. */
 export function clearToolUses(
   view: View,
   situation: Situation,
@@ -32,7 +32,7 @@ export function managementOf(edits: readonly JsonObject[], ...betas: readonly st
   return { contextManagement: { edits }, betas: ['context-management-2025-06-27', ...betas] }
 }
 
-/** The API takes one edit of each type, the first one given here, and wants that of thinking first. */
+/** Keeps the first edit of each type, because the API accepts only one, and puts the edit of thinking first, as the API requires. */
 export function combinedEdits(...lists: readonly (readonly unknown[] | undefined)[]): readonly JsonObject[] {
   const edits = lists.flatMap((list = []) => list).filter(isObject)
   const first = edits.filter(({ type }, at) => edits.findIndex((edit) => edit.type === type) === at)
@@ -43,7 +43,7 @@ export function isOfThinking({ type }: JsonObject): boolean {
   return type === 'clear_thinking_20251015'
 }
 
-/** Clears outputs of reading tools and inputs of writing ones. Tools to spare are named: the server clears the rest. */
+/** Clears outputs of reading tools and inputs of writing tools. Names the tools to exclude, because the server clears all others. */
 export function toolUsesEdit(
   view: View,
   situation: Situation,
@@ -74,7 +74,7 @@ function toolsIn(view: View, { settings, weigher }: Situation): readonly ToolIn[
     const { name } = call
     const kind = clearableKind(call, settings)
     const tool = tools.get(name) ?? { name, isClearable: true, isWriter: false }
-    // The server knows only names: a tool stays if one of its calls must stay.
+    // The server knows only names, so a tool is excluded if one of its calls must stay.
     tool.isClearable &&= kind !== undefined
     tool.isWriter ||= isWriting(kind)
     tools.set(name, tool)
@@ -83,7 +83,7 @@ function toolsIn(view: View, { settings, weigher }: Situation): readonly ToolIn[
 }
 
 /**
- * What the server left out, from `context_management.applied_edits`, as an edit for counting. Each answer reports the whole
+ * Reads from `context_management.applied_edits` what the server omitted, as an edit for counting. Each answer reports the whole
  * history, so the newest such edit counts.
  */
 export function appliedEdits(answer: unknown): readonly Edit[] {

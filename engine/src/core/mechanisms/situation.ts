@@ -1,5 +1,5 @@
-// Collects what mechanisms may know besides the view: sizes, cache, growth, and the cost of the next compaction. The time and
-// everything else from outside is passed in.
+// Collects what mechanisms may use besides the view: sizes, cache, growth, and the cost of the next compaction. The time and
+// everything else from outside is an argument.
 import type { CacheEditState } from '../cache/cache-watch.ts'
 import {
   type CompactionAhead,
@@ -21,27 +21,27 @@ import { createWeigher, viewSize, type Weigher } from './measure.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
 
 export type SituationInput = ExplainInput & {
-  /** Of the view, if there is one already. */
+  /** The explanation of this view, if it was computed before. */
   readonly explanation?: Explanation
   readonly now: number
   readonly reductions?: ReductionChoices
   readonly cacheLifetime?: number
   readonly client?: Partial<ClientAbilities>
-  /** Whether the next request turns thinking on. Default: whether the model does so by itself. */
+  /** Whether the next request turns thinking on. Default: what the model does without being asked. */
   readonly thinks?: boolean
   readonly expectedTurns?: number
   readonly cacheEdits?: CacheEditState
-  /** false if none comes although the settings allow it, for example while the breaker is open. */
+  /** false if no compaction will run although the settings allow it, for example while the breaker is open. */
   readonly compactionComes?: boolean
-  /** false if a summary is asked for in a request of its own. */
+  /** false if the summary is requested separately, without the conversation's prefix. */
   readonly sharesCache?: boolean
   /** A compaction has to get below this share of the threshold. Default: 0.6. */
   readonly targetShare?: number
-  /** Tokens of the system prompt and the tools, which no compaction reduces. Default: none. */
+  /** Tokens of the system prompt and the tools, which no compaction reduces. Default: 0. */
   readonly overhead?: number
-  /** The conversation's, so that nothing is weighed twice. */
+  /** The conversation's weigher, so that nothing is weighed twice. */
   readonly weigher?: Weigher
-  /** The host's, for what stubs quote. */
+  /** The host's redaction, for the quotations of stubs. */
   readonly redact?: SafeRedact | undefined
 }
 
@@ -76,7 +76,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
   }
 }
 
-/** Of the room beside the system prompt and the tools, which no compaction reduces: a compaction may leave this much. */
+/** Share of the room besides the system prompt and the tools. A compaction may always leave this much. */
 const minRoomShare = 0.5
 
 function targetOf(threshold: number, { targetShare = defaultSettings.target, overhead = 0 }: SituationInput): number {
@@ -92,10 +92,10 @@ function explained(view: View, input: SituationInput): Explanation {
 
 /** Forecasts look at most this many requests ahead. */
 const maxTurns = 200
-/** Requests to come, if nothing is known. */
+/** Number of further requests if nothing is known. */
 const defaultTurns = 20
 
-/** Requests until the next compaction, or else until the context is full again. A guess if nothing is known. */
+/** Requests until the next compaction, otherwise until the context is full again. A guess if nothing is known. */
 function turnsAhead(situation: Situation, freed: number): number {
   const { expectedTurns, growth, explanation } = situation
   if (expectedTurns !== undefined) return expectedTurns
@@ -109,11 +109,11 @@ export function worthIn(situation: Situation, sum: Omit<WorthInput, 'turns' | 'c
   return worthOf({ ...sum, turns: turnsAhead(situation, sum.freed), cache, price: model?.price })
 }
 
-/** Typical tokens of a summary, and of everything that a first compaction leaves besides system prompt and tools. */
+/** Typical tokens of a summary, and of everything that a first compaction leaves besides the system prompt and tools. */
 export const summaryTokens = 6_000
 const leftTokens = 8_000
 
-/** The next compaction. Undefined if none comes, too little is known, or it is too far away to count. */
+/** The next compaction. Undefined if none will run, too little is known, or it is too far away to matter. */
 export function compactionAhead(situation: Situation): CompactionAhead | undefined {
   const { explanation } = situation
   const costs = isCompactionComing(situation) ? compactionCosts(situation) : undefined
@@ -124,8 +124,8 @@ export function compactionAhead(situation: Situation): CompactionAhead | undefin
 }
 
 /**
- * In tokens at the input price: `fixed` for the summary and for writing what is left to the cache, `perToken` read, and
- * `rent` per token and request. Undefined if too little is known.
+ * In tokens at the input price: `fixed` for the summary and for caching the rest, `perToken` read, and `rent` per token and
+ * request. Undefined if too little is known.
  */
 export function compactionCosts({ growth, base, model, cache, coldShare, isCompacted, sharesCache }: Situation) {
   if (growth === undefined || base === undefined) return undefined
@@ -141,14 +141,14 @@ function isCompactionComing({ compactionComes, expectedTurns }: Situation): bool
   return compactionComes && expectedTurns === undefined
 }
 
-/** Too late to wait: no compaction comes, and more than half of the way from the warning to the limit is used. */
+/** True if waiting is no longer safe: no compaction will run, and the context is past halfway from the warning to the limit. */
 export function isInDanger(situation: Situation): boolean {
   const { warning, limit, size, isBlocking } = situation.explanation
   if (situation.compactionComes) return false
   return isBlocking || size.tokens >= (warning.value + limit.value) / 2
 }
 
-/** Whether freeing this much makes a due compaction unnecessary. A compaction costs more than writing any cache again. */
+/** True if freeing this much makes a due compaction unnecessary. A compaction costs more than writing any cache again. */
 export function sparesCompaction({ explanation, target }: Situation, freed: number): boolean {
   return explanation.isAboveThreshold && explanation.size.tokens - freed < target
 }
@@ -157,12 +157,12 @@ export function sparesCompaction({ explanation, target }: Situation, freed: numb
 type PaceReader = (view: Pick<View, 'messages'>, lifetime: number) => ReturnType<typeof paceFrom>
 
 /**
- * Keep one per conversation: only messages that are new since the last view are read. A view that does not begin like the last
- * one is read from the start.
+ * Keep one per conversation, so that it reads only messages that are new since the last view. If the view does not start like the
+ * last one, it is read from the start.
  */
 export function createPaceReader(): PaceReader {
   let known: readonly ViewMessage[] = []
-  /** Of all but the newest known messages, which the next view may replace. */
+  /** Sums over all known messages except the newest, which the next view may replace. */
   let before = noSums
   return ({ messages }, lifetime) => {
     const isContinued = before.read > 0 && startsAlike(messages, known, before.read)
@@ -173,7 +173,7 @@ export function createPaceReader(): PaceReader {
   }
 }
 
-/** Messages at the end of a view that new entries may still join: an answer and its results. */
+/** Messages at the end of a view that new entries may still extend: an answer and its results. */
 const mutable = 2
 
 function startsAlike(one: readonly ViewMessage[], other: readonly ViewMessage[], count: number): boolean {
@@ -212,7 +212,7 @@ function sumsOf(messages: readonly ViewMessage[], before: Sums, end: number): Su
     if (usage) {
       const size = contextTokens(usage)
       sums.base = Math.min(sums.base ?? size, size)
-      // A smaller context is the work of a reduction, not growth.
+      // A smaller context comes from a reduction, not from growth.
       if (sums.size !== undefined && size >= sums.size) {
         sums.grown += size - sums.size
         sums.steps++
@@ -233,7 +233,7 @@ function sumsOf(messages: readonly ViewMessage[], before: Sums, end: number): Su
 const typicalColdShare = { short: 0.03, long: 0.007 } as const
 const typicalAnswers = 50
 
-/** Growth is a mean: a median would miss the few large results that make up most of it. */
+/** Growth is a mean. A median would miss the few large results that cause most of it. */
 function paceFrom(sums: Sums, lifetime: number) {
   const share = (which: 'short' | 'long') =>
     (sums[which] + typicalColdShare[which] * typicalAnswers) / (sums.answers + typicalAnswers)

@@ -1,6 +1,6 @@
-// One extraction: the conversation and the notes go in, new notes come out. The request is the conversation's own with
-// one message after it, so its prefix is read from the cache; the model can change nothing but sections of the notes. Without
-// a model, what the user said and the agent reported is put into the sections.
+// One extraction: turns the conversation and the notes into new notes. The request is the conversation's own plus one message, so
+// its prefix is read from the cache; the model can change only sections of the notes. Without a model, the user's words and the
+// agent's reports fill the sections.
 
 import { stateLines } from '../compaction/page/state.ts'
 import type { Ledger } from '../ledger/facts.ts'
@@ -64,30 +64,30 @@ export async function extractNotes(input: ExtractInput): Promise<Extraction> {
   return { type: 'extracted', notes: next, usage }
 }
 
-/** The conversation's request with the task after it; nothing before it changes. */
+/** The conversation's request plus the task. Nothing before the task changes. */
 export function extractionRequest({ notes, conversation, countTokens, prompt }: ExtractInput): ModelRequest {
   const limits = overLimit(notes, countTokens)
   const text = memoryPrompt({ notes: renderNotes(notes), ...limits, sectionLimit, custom: prompt })
   const { messages } = conversation
   const last = messages.at(-1)
-  // Where the conversation ends with results of tools, in the same message: roles must alternate.
+  // If the conversation ends with tool results, the task joins their message, because roles must alternate.
   const [before, said] = last?.role === 'user' ? [messages.slice(0, -1), blocksOf(last.content)] : [messages, []]
   const task: Message = { role: 'user', content: [...said, { type: 'text', text }] }
   return { ...conversation, source: 'session-memory', messages: [...before, task] }
 }
 
-/** Where the notes of a session are kept: one file with a lock across processes. */
+/** The storage of a session's notes: one file with a lock across processes. */
 export type SessionMemory = {
   readonly path: string
-  /** The notes as they stand; undefined when there are none yet. */
+  /** The current notes. Undefined if there are none yet. */
   readonly notes: () => Notes | undefined
-  /** The sections that there would be, still empty. */
+  /** All sections, still empty. */
   readonly template: () => Notes
   readonly progress: () => MemoryProgress
   readonly saveProgress: (progress: MemoryProgress) => void
-  /** Runs one extraction, after the one that runs. Never disturbs the conversation: a failure is a value. */
+  /** Runs one extraction, after the current one if there is one. Never disturbs the conversation: a failure is a value. */
   readonly extract: (input: Omit<ExtractInput, 'notes' | 'prompt'>) => Promise<Extraction>
-  /** Waits for an extraction that runs somewhere: up to 15 seconds; one older than 60 is taken for dead. */
+  /** Waits up to 15 seconds for an extraction in any process. One that is older than 60 seconds counts as dead. */
   readonly settled: () => Promise<'settled' | 'still-running'>
 }
 

@@ -1,5 +1,5 @@
-// The notes of session memory as sections: read from the file, changed section by section, merged with what a person
-// changed meanwhile, cut for a summary. Text in, text out. Also when new notes are due.
+// The notes of session memory as sections: reading the file, changing single sections, merging with changes by a person,
+// shortening for a summary. Text in, text out. Also decides when new notes are due.
 
 import { defined } from '../message/json.ts'
 import { type NoteHead, noteHeads } from '../prompts/memory.ts'
@@ -12,7 +12,7 @@ export type Notes = readonly NoteSection[]
 export const sectionLimit = 2_000
 const totalLimit = 12_000
 
-/** Reads `# Heading`, an italic line, and what follows. Text before the first heading is dropped. */
+/** Reads `# Heading`, an italic line, and the text after it. Drops text before the first heading. */
 export function parseNotes(text: string): Notes {
   const parts = text.replaceAll('\r\n', '\n').split(/^# /m).slice(1)
   return parts.map((part) => {
@@ -35,7 +35,7 @@ export function isEmpty(notes: Notes): boolean {
   return notes.every(({ body }) => body === '')
 }
 
-/** The template's sections, filled with what the notes hold; sections a person added stay at the end. */
+/** The sections of the template with the text of the notes. Sections that a person added stay at the end. */
 export function withTemplate(notes: Notes, template: readonly NoteHead[] = noteHeads): Notes {
   const known = new Map(notes.map((section) => [section.heading, section]))
   const wanted = template.map((head) => ({ ...head, body: known.get(head.heading)?.body ?? '' }))
@@ -44,7 +44,7 @@ export function withTemplate(notes: Notes, template: readonly NoteHead[] = noteH
 
 export type Update = { readonly heading: string; readonly body: string }
 
-/** The sections in a model's answer. Models like to repeat the heading; a line like one would tear the file apart. */
+/** Reads the sections of a model's answer. Models often repeat the heading; a line that looks like one would split a section. */
 export function updatesIn(answer: string): readonly Update[] {
   const found = answer.matchAll(/<section name="([^"\n]+)">\n?([\s\S]*?)\n?<\/section>/g)
   return [...found].map(([, name = '', text = '']) => {
@@ -56,20 +56,20 @@ export function updatesIn(answer: string): readonly Update[] {
   })
 }
 
-/** Only sections that the notes have are changed. */
+/** Changes only sections that the notes already have. */
 export function updated(notes: Notes, updates: readonly Update[]): Notes {
   const bodies = new Map(updates.map(({ heading, body }) => [heading, body]))
   return notes.map((section) => ({ ...section, body: bodies.get(section.heading) ?? section.body }))
 }
 
 /**
- * Somebody changed the file while we worked on it: of each section the version that changed wins; where both did, theirs
- * stays, followed by the new lines of ours.
+ * Merges with a file that changed during our work. Of each section the changed version wins; if both changed it, theirs stays,
+ * followed by our new lines.
  */
 export function merged(base: Notes, theirs: Notes, ours: Notes): Notes {
   const bodyIn = (notes: Notes, heading: string) => notes.find((section) => section.heading === heading)?.body
   const headings = new Set(theirs.map(({ heading }) => heading))
-  // A section they took out stays out, unless it was not there when we began.
+  // A section that they removed stays removed, unless it is new.
   const added = ours.filter(({ heading }) => !headings.has(heading) && bodyIn(base, heading) === undefined)
   const kept = theirs.map((section) => {
     const before = bodyIn(base, section.heading) ?? ''
@@ -83,7 +83,7 @@ export function merged(base: Notes, theirs: Notes, ours: Notes): Notes {
   return [...kept, ...added]
 }
 
-/** Sections over their limit, and the whole if it is over its own. */
+/** Sections above their limit, and the whole text if it is above its own. */
 export function overLimit(notes: Notes, countTokens: (text: string) => number) {
   const total = countTokens(renderNotes(notes))
   const sizes = notes.map(({ heading, body }) => ({ heading, tokens: countTokens(body) }))
@@ -91,7 +91,7 @@ export function overLimit(notes: Notes, countTokens: (text: string) => number) {
   return { long, ...(total > totalLimit ? { total: { tokens: total, limit: totalLimit } } : {}) }
 }
 
-/** For a summary: each section cut to its limit, heading and italic line kept. */
+/** Cuts each section to its limit for a summary. Keeps headings and italic lines. */
 export function cutNotes(
   notes: Notes,
   { countTokens, marker }: { readonly countTokens: (text: string) => number; readonly marker: string },
@@ -103,14 +103,14 @@ export function cutNotes(
 export type MemoryProgress = {
   /** Size of the context at the last extraction; undefined before the first. */
   readonly tokens?: number
-  /** The last message that the notes know of: the last summarized message. */
+  /** Uuid of the last message that the notes cover. */
   readonly lastSeen?: string
   readonly failures: number
 }
 
 export const noProgress: MemoryProgress = { failures: 0 }
 
-/** After this many failures in a row no notes are taken in this session. */
+/** After this many failures in a row, this session takes no more notes. */
 export const maxExtractionFailures = 3
 
 export function isDue(
@@ -138,7 +138,7 @@ export function afterFailure(progress: MemoryProgress): MemoryProgress {
   return { ...progress, failures: progress.failures + 1 }
 }
 
-/** The context is small again, and what the notes had seen is out of it. */
+/** The context is small again and no longer contains the messages that the notes cover. */
 export function afterCompaction(progress: MemoryProgress, tokens: number): MemoryProgress {
   const { lastSeen: _, ...rest } = progress
   return { ...rest, tokens }

@@ -1,5 +1,5 @@
-// Compaction from the notes: no model is asked. Plans which messages stay and what the summary says, or declines with
-// a reason. Pure.
+// Compaction from the notes, without a model. Plans which messages stay and what the summary says, or declines with a reason.
+// Pure.
 
 import { typedText } from '../ledger/user-words.ts'
 import { blocksOf, isText, textOf } from '../message/block.ts'
@@ -34,20 +34,20 @@ export type MemoryPlanInput = {
   readonly messages: readonly ViewMessage[]
   readonly notes: Notes | undefined
   readonly path: string
-  /** The last summarized message; undefined when no extraction of this process has been. */
+  /** The last message that the notes cover. Undefined before the first extraction of this process. */
   readonly lastSeen: string | undefined
-  /** The message of the view that has an entry; -1 if there is none. */
+  /** Index of the message with this entry; -1 if there is none. */
   readonly indexOf: (uuid: string) => number
-  /** The conversation was opened again: the notes are older than this process, and budget alone decides what stays. */
+  /** The conversation was opened again. The notes are older than this process, so only the budget decides what stays. */
   readonly isResumed: boolean
   readonly threshold: number
   readonly countTokens: (text: string) => number
   readonly weigh: (message: ViewMessage) => number
-  /** System prompt, tools, and what will be restored. */
+  /** Tokens of the system prompt, the tools, and the context to be restored. */
   readonly overhead: number
   /** How much stays verbatim. */
   readonly keep?: Settings['sessionMemory']['keep']
-  /** From an estimate to what the gauge would show. */
+  /** Converts an estimate to what the gauge would show. */
   readonly measure?: (tokens: number) => number
 }
 
@@ -77,10 +77,10 @@ export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
 
 const minTokens = 1_500
 const minShare = 0.02
-/** Notes that were taken after a request have some of its words. */
+/** Share of the words of a request that notes taken after it contain. */
 const minMentioned = 0.25
 
-/** Whether the notes say too little to take the place of these messages. */
+/** True if the notes say too little to replace these messages. */
 function tooThin(
   summary: string,
   replaced: readonly ViewMessage[],
@@ -103,7 +103,10 @@ function weightOf(messages: readonly ViewMessage[], { weigh }: Pick<MemoryPlanIn
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-/** From what the notes have not seen, back until enough stays; never past the boundary, never through a pair. */
+/**
+ * Keeps everything that the notes do not cover, and more before it until enough stays. Never crosses the boundary or splits a
+ * pair.
+ */
 function keptFrom(
   { messages, weigh, keep = defaultSettings.sessionMemory.keep }: MemoryPlanInput,
   start: number,
@@ -124,7 +127,7 @@ function hasText({ content }: ViewMessage): boolean {
   return blocksOf(content).some(isText)
 }
 
-/** After the newest summary. Everything before it is summarized already. */
+/** Index after the newest summary, which already covers everything before it. */
 function firstAfterBoundary(messages: readonly ViewMessage[]): number {
   return messages.findLastIndex(({ origin }) => origin === 'summary') + 1
 }

@@ -152,7 +152,7 @@ function talk(count: number, tokens: number): readonly ViewMessage[] {
 
 const inputOf = (messages: readonly ViewMessage[], given: Partial<MemoryPlanInput> = {}): MemoryPlanInput => ({
   messages,
-  // Thick enough for what they replace.
+  // Long enough for the messages that it replaces.
   notes: noted({ 'Current state': 'half way '.repeat(800) }),
   path: '/s/session-memory/summary.md',
   lastSeen: messages.at(-1)?.uuid,

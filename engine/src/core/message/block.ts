@@ -33,7 +33,7 @@ export function isText(block: Block): block is TextBlock {
   return block.type === 'text' && typeof block.text === 'string'
 }
 
-/** The API refuses it, in a tool result too. */
+/** True for empty or white text, which the API refuses, also inside a tool result. */
 export function isBlank(block: Block): boolean {
   return block.type === 'text' && (typeof block.text !== 'string' || block.text.trim() === '')
 }
@@ -54,16 +54,16 @@ export function isMedia(block: Block): block is MediaBlock {
   return block.type === 'image' || block.type === 'document'
 }
 
-/** A string counts as one text block; anything that is not a block is left out. */
+/** A string counts as one text block. Drops anything that is not a block. */
 export function blocksOf(content: unknown): readonly Block[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content } satisfies TextBlock]
   if (!Array.isArray(content)) return []
-  // Nearly always all are blocks: then the same list, since this is called for every message again and again.
+  // Returns the same list in the common case, because this runs for every message many times.
   for (let index = 0; index < content.length; index++) if (!isBlock(content[index])) return content.filter(isBlock)
   return content
 }
 
-/** Characters, roughly: of texts and the texts of results, and a few for anything else. */
+/** A rough length in characters: the text of blocks and results, plus a few for any other block. */
 export function lengthOf(content: unknown): number {
   if (typeof content === 'string') return content.length
   return blocksOf(content).reduce((sum, block) => {
@@ -74,7 +74,7 @@ export function lengthOf(content: unknown): number {
 
 const otherLength = 200
 
-/** Text blocks joined by newlines, with the text of tool results. */
+/** Joins text blocks with newlines and includes the text of tool results. */
 export function textOf(content: unknown): string {
   const parts: string[] = []
   for (const block of blocksOf(content)) {

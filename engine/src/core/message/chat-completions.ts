@@ -1,9 +1,12 @@
-// Reads messages, answers and tools of chat completions as those of the Messages API. Anything else is left out.
+// Converts messages, answers and tools of chat completions to those of the Messages API. Drops anything else.
 import { type Block, blocksOf } from './block.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from './json.ts'
 import { noTokens, type Usage } from './usage.ts'
 
-/** Shapes that only chat completions have: calls beside the content, results as messages, images by `image_url`, files. */
+/**
+ * True if the message has a shape that only chat completions have: calls beside the content, results as messages, `image_url`,
+ * files.
+ */
 export function isChatMessage(message: JsonObject): boolean {
   if (message.role === 'tool') return typeof message.tool_call_id === 'string'
   if (Array.isArray(message.tool_calls)) return true
@@ -25,7 +28,7 @@ function partsOf(content: unknown): string | readonly Block[] {
   return typeof content === 'string' ? content : blocksOf(content).map((part) => fromChatPart(part) ?? part)
 }
 
-/** A refusal, an image or a file; undefined for any other part. */
+/** Converts a refusal, an image or a file. Undefined for any other part. */
 export function fromChatPart(part: JsonObject): Block | undefined {
   const refusal = part.type === 'refusal' ? stringAt(part, 'refusal') : undefined
   if (refusal !== undefined) return { type: 'text', text: refusal }
@@ -36,12 +39,12 @@ export function fromChatPart(part: JsonObject): Block | undefined {
   return data === undefined ? undefined : documentAt(data, stringAt(file, 'filename'))
 }
 
-/** An image at an address, or in a data URL. */
+/** Accepts the address of an image or a data URL. */
 export function imageAt(url: string): Block {
   return { type: 'image', source: sourceAt(url) }
 }
 
-/** The Messages API reads PDFs only; undefined for the data of any other file. */
+/** The Messages API reads only PDFs, so the data of any other file gives undefined. */
 export function documentAt(url: string, title: string | undefined): Block | undefined {
   const source = sourceAt(url)
   if ('media_type' in source && source.media_type !== 'application/pdf') return undefined
@@ -53,7 +56,7 @@ function sourceAt(url: string): JsonObject {
   return data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data }
 }
 
-/** Of a function, or of a custom tool, which takes a text. */
+/** Converts a call of a function, or of a custom tool, whose input is text. */
 export function fromChatCall(call: JsonObject): Block {
   const custom = objectAt(call, 'custom')
   const made = custom ?? objectAt(call, 'function')
@@ -61,12 +64,12 @@ export function fromChatCall(call: JsonObject): Block {
   return { type: 'tool_use', id: stringAt(call, 'id') ?? '', name: stringAt(made, 'name') ?? 'unknown', input }
 }
 
-/** The arguments of a call as an object; the text itself where it is no JSON object. */
+/** Parses the arguments of a call. If they are not a JSON object, the text itself is the input. */
 export function inputOf(words: string): JsonObject {
   return parseObject(words) ?? { arguments: words }
 }
 
-/** Undefined if it is no chat completion. */
+/** Undefined if `given` is not a chat completion. */
 export function fromChatAnswer(given: JsonObject): JsonObject | undefined {
   const [choice] = arrayAt(given, 'choices')
   const message = objectAt(choice, 'message')
@@ -95,12 +98,12 @@ const stopReasons: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 }
 
-/** Local servers say `stop` also when they call tools. */
+/** Local servers report `stop` even when they call tools. */
 export function chatStopReason(finish: string, hasCalls: boolean): string {
   return hasCalls && finish === 'stop' ? 'tool_use' : (stopReasons[finish] ?? finish)
 }
 
-/** Cached tokens are part of the prompt here, and counted apart there. */
+/** Chat completions count cached tokens as part of the prompt; the Messages API counts them separately. */
 export function chatUsage(usage: JsonObject | undefined): Usage {
   const prompt = numberAt(usage, 'prompt_tokens') ?? 0
   const cached =
@@ -115,7 +118,7 @@ export function chatUsage(usage: JsonObject | undefined): Usage {
   }
 }
 
-/** A tool as the Messages API takes it. One that a host can run loses its functions: they are not part of a request. */
+/** Converts a tool. Drops the functions of a tool that the host can run, because a request cannot carry them. */
 export function fromChatTool(tool: JsonObject): JsonObject {
   const { name, description, parameters, strict } = objectAt(tool, 'function') ?? {}
   if (typeof name === 'string') {

@@ -3,7 +3,7 @@
 import { blocksOf, isThinking, isToolResult } from './block.ts'
 import { type Message, pairsOf } from './message.ts'
 
-/** Pieces of one answer share an id. */
+/** Messages with the same id are parts of one answer. */
 export type CutMessage = Message & { readonly messageId?: string }
 
 export type CutSet = (index: number) => boolean
@@ -13,7 +13,7 @@ export type CutOptions = {
   readonly before?: 'nothing' | 'user-message'
 }
 
-/** Never inside a pair of use and result, an answer stored in pieces, or between thinking and its answer. */
+/** A cut never separates a call from its result, the parts of one answer, or thinking from its answer. */
 export function legalCuts(messages: readonly CutMessage[], { before = 'nothing' }: CutOptions = {}): CutSet {
   const isInside = insideOf([...pairRanges(messages), ...answerRanges(messages)], messages.length)
   return (index) => {
@@ -27,7 +27,7 @@ export function legalCuts(messages: readonly CutMessage[], { before = 'nothing' 
 
 type IndexRange = { readonly first: number; readonly last: number }
 
-/** From a use to its result: parallel calls and server tools included. */
+/** The ranges from each call to its result, including parallel calls and server tools. */
 function pairRanges(messages: readonly CutMessage[]): readonly IndexRange[] {
   return pairsOf(messages).flatMap(({ uses, results }) => {
     const all = [...uses, ...results].map(({ message }) => message)
@@ -55,7 +55,7 @@ export function cutAfter(cuts: CutSet, from: { readonly index: number; readonly 
   return undefined
 }
 
-/** 1 for every cut that has a part of a range on either side. */
+/** 1 for every cut inside one of the ranges. */
 function insideOf(ranges: readonly IndexRange[], length: number): Uint8Array {
   const steps = new Int32Array(length + 2)
   for (const { first, last } of ranges) {
@@ -69,7 +69,7 @@ function insideOf(ranges: readonly IndexRange[], length: number): Uint8Array {
   })
 }
 
-/** Without `end`. */
+/** `end` is exclusive. */
 export type MessageRange = { readonly start: number; readonly end: number }
 
 export type Round = MessageRange & {
@@ -87,13 +87,13 @@ export function roundsOf(messages: readonly CutMessage[]): readonly Round[] {
   return rounds
 }
 
-/** Results belong to the answer before them, and so do the other pieces of that answer. */
+/** Tool results belong to the answer before them, and so do the other parts of that answer. */
 function continues({ type }: Round, { role, content, messageId }: CutMessage, first: CutMessage | undefined): boolean {
   if (role === 'user') return blocksOf(content).some(isToolResult) === (type === 'answer')
   return type === 'answer' && messageId !== undefined && messageId === first?.messageId
 }
 
-/** A message can hold results and typed text at once: to cut at a turn, check the legal cuts as well. */
+/** A message can hold both results and typed text, so also check the legal cuts before cutting at a turn. */
 export function turnsOf<M extends Message>(
   messages: readonly M[],
   isHuman: (message: M, index: number) => boolean,
@@ -102,7 +102,7 @@ export function turnsOf<M extends Message>(
   return starts.map((start, at) => ({ start, end: starts[at + 1] ?? messages.length }))
 }
 
-/** The smallest stretch around this one that splits no pair, answer or thinking. */
+/** Widens the range until it splits no pair, answer or thinking. */
 export function widened(messages: readonly CutMessage[], { start, end }: MessageRange): MessageRange {
   const cuts = legalCuts(messages, { before: 'user-message' })
   return {

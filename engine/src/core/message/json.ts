@@ -1,5 +1,5 @@
-// Reads JSON that somebody else wrote, and writes JSON that reads back the same. Nothing throws, and nothing is assumed to
-// have a type that it does not have.
+// Reads JSON from outside, and writes JSON that reads back the same. Nothing throws, and no value is assumed to have the right
+// type.
 
 export type JsonObject = { readonly [key: string]: unknown }
 
@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What a value is, for error messages: `null`, `an array`, `a number`. */
+/** The kind of a value, for error messages: `null`, `an array`, `a number`. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'an array'
@@ -16,7 +16,7 @@ export function kindOf(value: unknown): string {
 
 const maxDescribed = 300
 
-/** A value of the wrong shape, in a few words. */
+/** Describes a value of the wrong shape in a few words. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean')
     return `${value}`
@@ -25,7 +25,7 @@ export function describeValue(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
 }
 
-/** Undefined if the text is no JSON object. */
+/** Undefined if the text is not a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -46,7 +46,7 @@ export function stringAt(value: unknown, key: string): string | undefined {
   return typeof found === 'string' ? found : undefined
 }
 
-/** A finite number. */
+/** Returns the value only if it is a finite number. */
 export function numberAt(value: unknown, key: string): number | undefined {
   const found = isObject(value) ? value[key] : undefined
   return typeof found === 'number' && Number.isFinite(found) ? found : undefined
@@ -65,12 +65,12 @@ type Defined<T> = {
   readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key]
 } & { readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> }
 
-/** Without the keys whose value is undefined. */
+/** Omits the keys whose value is undefined. */
 export function defined<T extends object>(values: T): Defined<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }
 
-/** Any change of it then throws. */
+/** Freezes the value and everything in it. */
 export function deepFrozen<T>(value: T): T {
   if ((isObject(value) || Array.isArray(value)) && !Object.isFrozen(value)) {
     Object.freeze(value)
@@ -81,12 +81,12 @@ export function deepFrozen<T>(value: T): T {
 
 export type NotJson = { readonly where: string; readonly why: string }
 
-/** The text of a record, or where it would read back differently. */
+/** Returns the JSON of a record, or the place of a value that would not survive it. */
 export function toJson(record: JsonObject): string | NotJson {
   try {
     return findNotJson(record, '', new Set()) ?? JSON.stringify(record)
   } catch (error) {
-    // The stack limits the depth, as in JSON.parse.
+    // The stack limits the depth, as it does in JSON.parse.
     if (error instanceof RangeError) return { where: '', why: 'is nested too deeply or too long' }
     throw error
   }
@@ -103,7 +103,7 @@ function findNotJson(value: unknown, where: string, above: Set<object>): NotJson
   if (above.has(value)) return { where, why: 'contains itself' }
   if (!Array.isArray(value) && !isPlain(value)) return { where, why: 'is not a plain object' }
   above.add(value)
-  // Holes of an array are listed too: they would be written as null.
+  // Visits holes of an array too, because they would be written as null.
   for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     const place = typeof key === 'number' ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`
     const isLeftOut = item === undefined && typeof key === 'string'
@@ -121,7 +121,7 @@ function isPlain(value: object): boolean {
 
 const maxProblemLength = 300
 
-/** One line, whatever was thrown. */
+/** Returns one line, even if the thrown value is not an error. */
 export function errorText(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : describeValue(error)
   return text.slice(0, maxProblemLength)

@@ -12,7 +12,7 @@ export function groupBy<T, K = string>(items: readonly T[], keyOf: (item: T) => 
   return groups
 }
 
-/** Forgets the oldest, so that a session of any length stays small. */
+/** Drops the oldest entries above `max`, so that long sessions do not grow in memory. */
 export function dropOldest(of: Map<string, unknown> | Set<string>, max: number): void {
   for (const key of of.keys()) {
     if (of.size <= max) return

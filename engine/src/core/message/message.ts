@@ -14,7 +14,7 @@ export type Origin =
   | 'attachment' // context the client injected as an attachment record
   | 'meta' // any other text the client injected: command output, caveats, reminders
 
-/** Whether the message asks for work: from a person, or in a sub-agent's conversation from another agent. */
+/** True if the message asks for work. In the conversation of a sub-agent, requests come from another agent. */
 export function isRequest(origin: Origin): boolean {
   return origin === 'human' || origin === 'agent'
 }
@@ -27,12 +27,12 @@ export type Message = {
 export type ViewMessage = Message & {
   readonly origin: Origin
   readonly uuid?: string
-  /** Milliseconds since 1970, when the record has a readable timestamp. */
+  /** Milliseconds since 1970. Absent if the record has no readable timestamp. */
   readonly time?: number
-  /** The API's id: messages that share it are pieces of one answer. */
+  /** The API's id. Messages that share it are parts of one answer. */
   readonly messageId?: string
   readonly model?: string
-  /** As reported with the answer. Absent on synthetic messages, whose zeros mean nothing. */
+  /** Usage that the API reported. Absent on synthetic messages, whose zeros mean nothing. */
   readonly usage?: Usage
   readonly attachment?: string
 }
@@ -41,7 +41,7 @@ export type BlockPlace = { readonly message: number; readonly block: number }
 
 export type Pair = {
   readonly id: string
-  /** A server's tool is answered within the answer itself, a client's in the message after it. */
+  /** The result of a server tool is in the same answer; the result of a client tool is in the next message. */
   readonly tool: 'client' | 'server'
   readonly uses: readonly BlockPlace[]
   readonly results: readonly BlockPlace[]
@@ -62,7 +62,7 @@ export function pairHalfOf(block: Block): PairHalf | undefined {
   return undefined
 }
 
-/** By id, in the order of the first block; those of the server's tools last. */
+/** Pairs by id, ordered by first block. Pairs of server tools come last. */
 export function pairsOf(messages: readonly Message[]): readonly Pair[] {
   const pairs = { client: new Map<string, GrowingPair>(), server: new Map<string, GrowingPair>() }
   for (const [message, { content }] of messages.entries()) {

@@ -1,12 +1,13 @@
-// Turns blocks that no model API accepts into text: those of MCP servers, unknown and broken ones, media from the assistant,
-// and results whose content is neither text nor blocks. Text stays whole, data is described. Depends on the block alone.
+// Turns blocks that no model API accepts into text: blocks of MCP servers, unknown and broken blocks, media from the assistant,
+// and results whose content is neither text nor blocks. Text stays whole; data is replaced by a description. The result depends
+// only on the block.
 import { clipped } from '../text/cut.ts'
 import { neutralize, neutralizePiece } from '../text/neutralize.ts'
 import { type Block, isBlock, isMedia, isText, type TextBlock, textOf } from './block.ts'
 import { defined, isObject, type JsonObject, objectAt, stringAt } from './json.ts'
 import { pairHalfOf, type Role } from './message.ts'
 
-/** Block types of the Messages API, besides the calls and results of tools, which end in `tool_use` and `tool_result`. */
+/** Block types of the Messages API. Calls and results of tools are recognized by their endings, `tool_use` and `tool_result`. */
 const known = new Set([
   'text',
   'image',
@@ -22,7 +23,7 @@ const known = new Set([
 ])
 const knownInResults = new Set(['text', 'image', 'document', 'search_result', 'tool_reference'])
 
-/** The same object if an API can accept it. */
+/** Returns the same object if an API can accept it. */
 export function readableBlock(block: Block, role: Role): Block {
   const { type } = block
   if (isText(block)) return block
@@ -33,7 +34,7 @@ export function readableBlock(block: Block, role: Role): Block {
   return known.has(type) || isOfServer ? block : converted(block, role)
 }
 
-/** The same array if nothing changes. */
+/** Returns the same array if nothing changes. */
 export function readableBlocks(blocks: readonly Block[], role: Role): readonly Block[] {
   const readable = blocks.map((block) => readableBlock(block, role))
   return readable.every((block, at) => block === blocks[at]) ? blocks : readable
@@ -45,7 +46,7 @@ function withReadableContent(result: Block): Block {
   return readable === content ? result : { ...result, content: readable }
 }
 
-/** Tools return objects, numbers and lists of strings as well. */
+/** Tools also return objects, numbers and lists of strings. */
 function readableResult(content: unknown): unknown {
   if (content === undefined || typeof content === 'string') return content
   if (content === null) return ''
@@ -69,13 +70,13 @@ function textBlock(text: string): TextBlock {
   return { type: 'text', text }
 }
 
-/** A text that was never filled in says nothing: the repair drops it. */
+/** Makes the text of a block a string. The repair drops a block without text. */
 function withText(block: Block): Block {
   const { text } = block
   return text === undefined || text === null ? block : { ...block, text: JSON.stringify(text) }
 }
 
-/** An image or a document that has something in it. MCP servers write the data beside the type. */
+/** Reads an image or a document that is not empty. MCP servers write the data beside the type. */
 function readableMedia(block: Block): Block {
   const source = objectAt(block, 'source')
   if (source && (hasText(source, 'data') || hasText(source, 'url') || hasText(source, 'file_id'))) return block
@@ -89,14 +90,14 @@ function hasText(value: JsonObject, key: string): boolean {
   return (stringAt(value, key) ?? '') !== ''
 }
 
-/** Data of MCP as a block of the Messages API, if it is an image or a PDF. */
+/** Converts MCP data to a block of the Messages API if it is an image or a PDF. */
 function mediaBlock(mimeType = '', data = ''): Block | undefined {
   const type = mimeType.startsWith('image/') ? 'image' : mimeType === 'application/pdf' ? 'document' : undefined
   if (type === undefined || data === '') return undefined
   return { type, source: { type: 'base64', media_type: mimeType, data } }
 }
 
-/** Blocks of MCP, and all others that are not known. */
+/** Converts blocks of MCP and unknown blocks. */
 function converted(block: Block, role: Role): Block {
   const { type } = block
   const mark = defined({ cache_control: block.cache_control })
@@ -127,7 +128,7 @@ function otherText(block: Block): TextBlock {
   return textBlock(`[Block of type ${inLine(type)}: ${outlineOf(block)}]`)
 }
 
-/** An image or a document that cannot be sent, as text. */
+/** Describes media that cannot be sent. */
 export function described(block: Block): TextBlock {
   const source = objectAt(block, 'source') ?? block
   const name = block.type === 'image' ? 'Image' : 'Document'
@@ -150,7 +151,7 @@ function inLine(text: string): string {
   return neutralize(clipped(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), maxLine))
 }
 
-/** The fields of an unknown block, with long values clipped. */
+/** Shows the fields of an unknown block, with long values clipped. */
 function outlineOf({ type: _type, cache_control: _mark, ...fields }: Block): string {
   const short = (_key: string, value: unknown) => (typeof value === 'string' ? clipped(value, maxValue) : value)
   const outline = isObject(fields) && Object.keys(fields).length > 0 ? JSON.stringify(fields, short) : 'empty'

@@ -1,4 +1,4 @@
-// A request on one line, for snapshots and for eyes: `u a[th tu2] u[tr2] a`. Text alone needs no bracket.
+// Writes a request on one line for snapshots and for reading: `u a[th tu2] u[tr2] a`. A message with only text has no brackets.
 import { type Block, blocksOf } from './block.ts'
 import { type Message, pairHalfOf } from './message.ts'
 

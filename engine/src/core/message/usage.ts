@@ -1,18 +1,18 @@
-// Token counts of an answer. A server-side loop bills every iteration; the last one says how full the window is.
+// Token counts of an answer. A server-side loop bills every iteration; the last iteration shows how full the window is.
 import { arrayAt, isObject, type JsonObject, numberAt } from './json.ts'
 
 export type TokenCounts = {
   readonly input: number
   readonly output: number
   readonly cacheRead: number
-  /** Tokens written to the cache, both lifetimes together. */
+  /** Tokens written to the cache with either lifetime. */
   readonly cacheWrite: number
   /** The part of cacheWrite that was written for an hour. */
   readonly cacheWriteHour: number
 }
 
 export type Usage = TokenCounts & {
-  /** Present where the answer lists them: each sampling iteration, compactions included. */
+  /** Every sampling iteration, compactions included. Absent if the answer does not list them. */
   readonly iterations?: readonly (TokenCounts & { readonly type: string })[]
 }
 
@@ -65,12 +65,12 @@ function countAt(value: unknown, key: string): number {
   return Math.max(0, numberAt(value, key) ?? 0)
 }
 
-/** Everything that occupies the window: cached tokens do too. */
+/** Counts everything in the window, including cached tokens. */
 export function totalOf(counts: TokenCounts): number {
   return counts.input + counts.cacheRead + counts.cacheWrite + counts.output
 }
 
-/** After this answer: the last sampling iteration, if they are listed. */
+/** The size of the context after this answer, from its last sampling iteration if iterations are listed. */
 export function contextTokens(usage: Usage): number {
   const last = usage.iterations?.findLast((iteration) => iteration.type !== 'compaction' && totalOf(iteration) > 0)
   return totalOf(last ?? usage)
@@ -86,7 +86,7 @@ export function addCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
   }
 }
 
-/** Every iteration, if they are listed: the top level leaves compactions out. */
+/** Adds up all iterations if they are listed, because the top level omits compactions. */
 export function billedCounts(usage: Usage): TokenCounts {
   return usage.iterations ? usage.iterations.reduce(addCounts, noTokens) : usage
 }

@@ -6,7 +6,7 @@ import type { ChainInfo, FailedReason, Tried } from './outcome.ts'
 
 export type CompactionPhase = 'hooks-before' | 'summarizing' | 'verifying' | 'restoring' | 'committing' | 'hooks-after'
 
-/** Which piece of host code a problem comes from. Problems of hooks have an event of their own. */
+/** The host code that a problem comes from. Problems of hooks have their own event. */
 export type HostCode =
   | 'listener'
   | 'clean-up'
@@ -22,10 +22,10 @@ export type HostCode =
   | 'mechanism'
   | 'model'
 
-/** Whose event it is. Events of `compact(messages)` belong to no session. */
+/** The session of an event. Absent for events of `compact(messages)`. */
 export type EventSource = {
   readonly sessionId?: string
-  /** Of a sub-agent. */
+  /** Set for a sub-agent. */
   readonly agentId?: string
 }
 
@@ -35,7 +35,7 @@ type Paid = { readonly usage: TokenCounts; readonly cost?: number }
 type Attempted = Paid & {
   /** Requests to a model. */
   readonly attempts: number
-  /** The share of the prompt that the cache-sharing request read from the cache. */
+  /** The share of its prompt that the cache-sharing request read from the cache. */
   readonly hitRate?: number
   /** Mechanisms and their outcomes, in order: `cache-sharing: failed`. */
   readonly tried: readonly string[]
@@ -121,7 +121,7 @@ export type EngineEvent =
     /** A worker thread did not start or ended, so this part of a compaction ran on the main thread (`worker: true` of everlong/node). */
     | { readonly type: 'worker-failed'; readonly task: string; readonly problem: string }
     /**
-     * An answer's usage shows that its request did not find the cached prefix. `cost`: dollars more than with the cache.
+     * An answer's usage shows that its request missed the cached prefix. `cost`: extra dollars compared to a hit.
      * `spent().turn.cache` counts the reasons.
      */
     | {
@@ -132,22 +132,22 @@ export type EngineEvent =
         readonly cost?: number
       }
     /**
-     * Before a request: the cache has expired, so the whole context is written to it again. In dollars: what the request will
-     * cost, what it would cost with the cache, and, only if that is less, what a compaction and then the request would cost.
+     * Before a request: the cache has expired, so the whole context is written to it again. In dollars: the cost of the request,
+     * its cost with the cache, and, only if lower, the cost of a compaction plus the request.
      */
     | {
         readonly type: 'cache-cold'
         readonly tokens: number
-        /** Since the cache expired. */
+        /** Milliseconds since the cache expired. */
         readonly expiredMs: number
         readonly cost?: number
         readonly warmCost?: number
         readonly compactFirst?: number
       }
     /**
-     * A history came to an adapter that no session knows: after a restart or an eviction without a store, or because the store has
-     * no such session (`hasStore`). All of it is sent, and if it is too long summarized, once more. `cost`: dollars to send
-     * it once without a cache.
+     * An adapter got a history that no session knows: after a restart or an eviction without a store, or because the store has no
+     * such session (`hasStore`). All of it is sent once more, and summarized again if it is too long. `cost`: dollars to send it
+     * once without a cache.
      */
     | {
         readonly type: 'history-imported'
@@ -158,7 +158,7 @@ export type EngineEvent =
       }
     /** Automatic compaction stops after failures in a row. */
     | { readonly type: 'breaker-tripped'; readonly failures: number }
-    /** The context is over the threshold although everything was tried. */
+    /** The context is over the threshold although every mechanism was tried. */
     | { readonly type: 'still-over-threshold'; readonly tokens: number; readonly threshold: number }
     /** The provider refused a prompt as too long, and a smaller one was accepted. */
     | { readonly type: 'overflow-recovered'; readonly steps: readonly string[]; readonly tokens: number }

@@ -1,4 +1,4 @@
-// Hooks: what they get at fixed points, and what they may return. node/hooks runs them.
+// Hooks: their input at fixed points, and what they may return. node/hooks runs them.
 import { isObject, type JsonObject } from '../message/json.ts'
 import type { AbortSignalPort } from './model.ts'
 
@@ -23,25 +23,25 @@ export type HookCall =
       readonly details?: Readonly<Record<string, unknown>>
     }
 
-/** What code found when it checked a summary against its source. It is part of the boundary, so every text is short. */
+/** Results of checking a summary against its source. Part of the boundary, so every text is short. */
 export type FidelityReport = {
   /** Human messages since the last boundary. */
   readonly humanMessages: {
     readonly total: number
-    /** Verbatim in the new context. */
+    /** Contained verbatim in the new context. */
     readonly verbatim: number
-    /** With less than all of its words. */
+    /** Contained with only part of the words. */
     readonly shortened: number
-    /** Missing or altered in the summary: added from the transcript. */
+    /** Missing or altered in the summary, and added from the transcript. */
     readonly putIn: number
   }
-  /** Quotations of the user that were not found: marked. */
+  /** Quotations of the user that were not found. They are marked. */
   readonly falseQuotes: readonly string[]
-  /** Claims of an approval that no message of the user supports: marked. */
+  /** Claims of an approval that no message of the user supports. They are marked. */
   readonly inferredApprovals: readonly string[]
-  /** Claims about state that contradict what was last seen: marked. */
+  /** Claims about state that contradict the last known state. They are marked. */
   readonly contradicted: readonly string[]
-  /** Paths, identifiers, hashes, addresses, numbers that occur nowhere in the source. */
+  /** Paths, identifiers, hashes, addresses and numbers that do not occur in the source. */
   readonly unsupported: readonly string[]
   /** Sections that the model left out. */
   readonly missingSections: readonly string[]
@@ -51,15 +51,15 @@ export type FidelityReport = {
 
 type HookedTool = { readonly tool: string; readonly input: unknown; readonly toolUseId: string }
 
-/** All hooks of an event together, in the order of configuration. Empty strings were taken out. */
+/** The combined results of all hooks of an event, in the order of configuration. Empty strings are removed. */
 export type HookOutcome = {
-  /** PreCompact, UserPromptSubmit and PreToolUse only: the first reason why not. */
+  /** PreCompact, UserPromptSubmit and PreToolUse only: the first reason to stop the action. */
   readonly veto?: string
-  /** For the summarizer, after the person's own. */
+  /** Instructions for the summarizer, added after the person's own. */
   readonly instructions: readonly string[]
-  /** PreCompact only: the summary; no model is asked. The first counts. */
+  /** PreCompact only: the summary. No model is asked. The first one counts. */
   readonly summary?: string
-  /** PreToolUse only: runs in place of the input that the model gave. The first counts. */
+  /** PreToolUse only: replaces the input that the model gave. The first one counts. */
   readonly input?: JsonObject
   /** For the model. */
   readonly context: readonly string[]
@@ -70,13 +70,13 @@ export type HookOutcome = {
 }
 
 export type Hooks = {
-  /** Once the signal is aborted, the answer is ignored. */
+  /** The result is ignored after the signal was aborted. */
   readonly run: (call: HookCall, options?: { readonly signal?: AbortSignalPort | undefined }) => Promise<HookOutcome>
 }
 
-/** The hooks of a host. A field that an outcome leaves out is empty, and no outcome means that no hook had anything to say. */
+/** The hooks of a host. A missing field is empty, and no outcome means that no hook responded. */
 export type HostHooks = {
-  /** Once the signal is aborted, the answer is ignored. */
+  /** The result is ignored after the signal was aborted. */
   readonly run: (
     call: HookCall,
     options?: { readonly signal?: AbortSignalPort | undefined },
@@ -99,7 +99,7 @@ export async function runHooks(
   return outcome
 }
 
-/** Reads what a hook returned; undefined when that is no outcome. */
+/** Reads the result of a hook. Undefined if it is no outcome. */
 export function readOutcome(value: unknown): HookOutcome | undefined {
   if (value === undefined || value === null) return noOutcome
   if (!isObject(value)) return undefined

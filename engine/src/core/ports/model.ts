@@ -4,7 +4,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 
-/** What a request is for. Only a turn may lead to a compaction: the others would wait for themselves. */
+/** The purpose of a request. Only a turn may cause a compaction; the others would wait for themselves. */
 export type QuerySource = 'turn' | 'compact' | 'session-memory' | 'collapse'
 
 export type ModelRequest = {
@@ -46,12 +46,12 @@ export type ModelFailure = {
   /** In the provider's words. */
   readonly message: string
   readonly status?: number
-  /** The provider's code for it, if any: `compaction_nothing_to_summarize`, `context_length_exceeded` … */
+  /** The provider's code, if it sent one: `compaction_nothing_to_summarize`, `context_length_exceeded` … */
   readonly code?: string
   readonly overflow?: Overflow
   /** Images and document pages in the request, and how many are allowed. */
   readonly media?: { readonly count: number; readonly limit: number }
-  /** How often it was sent. */
+  /** Number of times it was sent. */
   readonly tries: number
   /** The wait that the server asked for, if it was too long for a retry. */
   readonly retryAfterMs?: number
@@ -60,7 +60,7 @@ export type ModelFailure = {
 export type Overflow = {
   readonly actual?: number
   readonly limit?: number
-  /** Set if input and output together are too much: less output may be enough. */
+  /** Set if input and output together are too long, so that a smaller output may be enough. */
   readonly maxTokens?: number
 }
 
@@ -69,16 +69,16 @@ export type ModelCapabilities = {
   readonly maxOutput?: number
   /** Deletes parts of a cached prefix. */
   readonly cacheEdits: boolean
-  /** Takes `context_management`. */
+  /** Accepts `context_management`. */
   readonly contextManagement: boolean
-  /** Summarizes on the server: when a threshold is passed, on demand. */
+  /** Summarizes on the server: at a threshold, or also on demand. */
   readonly compaction: 'none' | 'by-threshold' | 'on-demand'
   readonly promptCache: boolean
   /** Answers without a model: deterministic and free. */
   readonly offline: boolean
 }
 
-/** Of a model that nothing is known about. */
+/** For unknown models. */
 export const noCapabilities: ModelCapabilities = {
   cacheEdits: false,
   contextManagement: false,
@@ -92,12 +92,12 @@ export type StreamEvent =
   | { readonly type: 'thinking'; readonly text: string }
   /** Tokens of the answer so far, estimated. */
   | { readonly type: 'progress'; readonly outputTokens: number }
-  /** Sent again after the wait; what was streamed before belongs to the failed attempt. */
+  /** The request is sent again after the wait. Text streamed before belongs to the failed attempt. */
   | { readonly type: 'retrying'; readonly attempt: number; readonly waitMs: number; readonly why: string }
 
 export type SendOptions = {
   readonly signal?: AbortSignalPort
-  /** Called while the answer comes in. Its result is not awaited. */
+  /** Called while the answer streams. Its result is not awaited. */
   readonly onEvent?: (event: StreamEvent) => void
 }
 
@@ -111,16 +111,16 @@ export type AbortSignalPort = {
 export type ModelClient = {
   /** `anthropic`, `openai`, `offline`, `recorded`. */
   readonly provider: string
-  /** The model of requests that name none. */
+  /** The model for requests that do not name one. */
   readonly model: string
   /** Learned limits belong to an endpoint and a model. */
   readonly endpoint?: string
   readonly capabilities: (model: string) => ModelCapabilities
-  /** Streams; an expected failure is a value. Retries what is transient, never an overflow. */
+  /** Streams. An expected failure is a value. Retries transient failures, but never an overflow. */
   readonly send: (request: ModelRequest, options?: SendOptions) => Promise<ModelAnswer | ModelFailure>
-  /** Asks the provider about a model, once; from then on `capabilities` knows it better than the catalog. */
+  /** Asks the provider about a model, once. From then on, `capabilities` has its values instead of the catalog's. */
   readonly describe?: (model: string, options?: SendOptions) => Promise<DescribedModel | ModelFailure>
-  /** Has the provider count the tokens of a request without answering it. */
+  /** Asks the provider to count the tokens of a request without answering it. */
   readonly count?: (request: ModelRequest, options?: SendOptions) => Promise<CountedTokens | ModelFailure>
 }
 
@@ -132,9 +132,9 @@ export type DescribedModel = {
   readonly capabilities: ModelCapabilities
 }
 
-/** Texts as vectors, for hosts that have a model for it: recall then also finds texts that share no word with the query. */
+/** Turns texts into vectors, for hosts with an embedding model. Recall then also finds texts that share no word with the query. */
 export type Embedder = {
-  /** Names the model and its settings. Vectors of another name are not compared; they are made again. */
+  /** Identifies the model and its settings. Vectors with another name are not compared but computed again. */
   readonly name: string
   /** One vector for each text, all of the same length. */
   readonly embed: (texts: readonly string[]) => Promise<readonly ArrayLike<number>[]>

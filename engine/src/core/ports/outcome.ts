@@ -1,4 +1,4 @@
-// How an attempt to make the context smaller ends, from asking a model for a summary up to `session.compact()`. `reason` is
+// The outcome of an attempt to make the context smaller, from asking a model for a summary up to `session.compact()`. `reason` is
 // for programs, `why` is a sentence for people.
 import type { Worth } from '../cache/economics.ts'
 import { isObject, type JsonObject } from '../message/json.ts'
@@ -17,7 +17,7 @@ export type Success = CompactedDraft | Reduced | Delegated
 /** A summary has replaced messages. */
 export type Compacted = Effort & {
   readonly type: 'compacted'
-  /** What wrote the summary: `cache-sharing`, `direct`, `session-memory`, `offline` … */
+  /** The writer of the summary: `cache-sharing`, `direct`, `session-memory`, `offline` … */
   readonly mechanism: string
   /** Boundary, summary, attachments and hook results, in the order of the transcript. */
   readonly records: readonly JsonObject[]
@@ -42,7 +42,7 @@ export type CompactedDraft = Pick<Compacted, 'type' | 'mechanism' | 'records'> &
 /** Edits of the view. */
 export type Reduced = Partial<Effort> & Change & { readonly type: 'reduced'; readonly edits: readonly Edit[] }
 
-/** Something that the server is asked to leave out. */
+/** Content that the server is asked to omit. */
 export type Delegated = Partial<Effort> & Change & { readonly type: 'delegated'; readonly request: RequestOptions }
 
 /** There is nothing to do now. */
@@ -56,7 +56,7 @@ export type Declined<Reason extends string = string> = Partial<Effort> & {
 export type Failed = Partial<Spent> & {
   readonly type: 'failed'
   readonly reason: FailedReason
-  /** What went wrong, and what can be done. */
+  /** The problem, and what can be done about it. */
   readonly why: string
   readonly tried: readonly Tried[]
   /** Messages of hooks for the person. */
@@ -94,13 +94,13 @@ export type Spent = {
   readonly cost?: number | undefined
   /** Requests to a model. */
   readonly attempts?: number | undefined
-  /** Of the request that shared the cache: the share of its prompt that was read from there. */
+  /** The share of its prompt that the cache-sharing request read from the cache. */
   readonly hitRate?: number | undefined
 }
 
-/** How a compaction relates to the one before it. */
+/** The relation of a compaction to the previous one. */
 export type ChainInfo = {
-  /** No human message since the compaction before. */
+  /** No human message since the previous compaction. */
   readonly isRecompaction: boolean
   readonly turnsSincePrevious?: number
   readonly previousTurnId?: string
@@ -123,30 +123,30 @@ export type PlannedItem = {
   readonly toolUseId?: string
   readonly tool?: string
   readonly path?: string
-  /** What the text in its place says about it. */
+  /** The description in the text that replaces it. */
   readonly stub?: string
-  /** Where the original stays. */
+  /** Entries that keep the original. */
   readonly uuids: readonly string[]
   readonly message: number
-  /** What it weighs by the rule of the mechanism: an image 2,000. */
+  /** Tokens by the rule of the mechanism, which counts an image as 2,000. */
   readonly tokens: number
-  /** What is gained, minus what replaces it. */
+  /** Tokens gained, minus the text that replaces it. */
   readonly frees: number
   readonly why: string
 }
 
-/** What becomes of thinking that the model bound to the prefix. */
+/** What happens to thinking that the model bound to the prefix. */
 export type ThinkingOutcome =
   | 'untouched' // the model does not bind it, or there is none after the change
   | 'removed' // all of it after the change
-  | 'delegated' // the server edits, and its signatures stay good
+  | 'delegated' // the server edits, and the signatures stay valid
 
 export type RequestOptions = {
   readonly contextManagement?: { readonly edits: readonly JsonObject[] }
   readonly betas?: readonly string[]
-  /** Old and new: they are relative to the cached prefix and go with every request. */
+  /** Old and new cache edits, because they are relative to the cached prefix and every request repeats them. */
   readonly cacheEdits?: readonly CacheEdit[]
-  /** Tool uses whose results the server leaves out, earlier ones included: a change would break the cache. */
+  /** Tool uses whose results the server omits, including earlier ones, because a change would break the cache. */
   readonly leftOut?: readonly string[]
 }
 
@@ -166,7 +166,7 @@ export function isFailed(value: unknown): value is Failed {
   return isObject(value) && value.type === 'failed'
 }
 
-/** For events, which carry no text of the conversation or of a provider. */
+/** Short texts for events, without text of the conversation or of a provider. */
 export function outcomesOf(tried: readonly Tried[]): readonly string[] {
   return tried.map(({ mechanism, outcome }) => `${mechanism}: ${outcome}`)
 }

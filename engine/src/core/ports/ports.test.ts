@@ -1,4 +1,4 @@
-// What ports make of the values that host code returns, and the texts that name what is missing.
+// How ports handle the values that host code returns, and the texts that list missing items.
 import { describe, expect, test } from 'vitest'
 import { noOutcome, readOutcome } from './hooks.ts'
 import { outcomesOf } from './outcome.ts'

@@ -1,5 +1,5 @@
-// Everything outside that a compaction may use, passed in as one record, and the outer half of every compaction, in a session
-// or without one: announce it, write its records, run the hooks that follow. A session has this half in memory from the start.
+// Everything outside that a compaction may use, passed in as one record. Also the outer half of every compaction, in a session or
+// without one: announces it, writes its records, runs the hooks that follow.
 
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
@@ -20,16 +20,19 @@ export type CompactionPorts = {
   readonly hooks: Hooks
   /** Absent if there is none, as for a transcript from another machine. */
   readonly workspace?: Workspace | undefined
-  /** Replaces the host's secrets in what a model writes. Those that Everlong knows by their form are replaced anyway. */
+  /** Replaces the host's secrets in a model's text. Secrets that Everlong recognizes by their form are always replaced. */
   readonly redact?: SafeRedact | undefined
-  /** Text that extends the instructions for a summary, or a function that replaces them; it returns nothing to keep them. */
+  /**
+   * Text that extends the instructions for a summary, or a function that replaces them. The function may return undefined to keep
+   * them.
+   */
   readonly summaryPrompt?: string | ((prompt: string) => string | undefined) | undefined
   readonly emit: Emit
   /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
-  /** Lets other work of the process run. Without it, long work is done in one go. */
+  /** Lets other work of the process run. If absent, long work runs without a break. */
   readonly pause?: Pause | undefined
-  /** Does long, pure work in another thread. Without it, everything is done in this one. */
+  /** Does long, pure work in another thread. If absent, all work runs in this one. */
   readonly offload?: Offload | undefined
 }
 
@@ -38,7 +41,7 @@ export type OffloadedTask = { readonly name: string; readonly input: unknown }
 
 export type Offload = (task: OffloadedTask, signal?: AbortSignalPort) => Promise<Offloaded>
 
-/** `why` it failed is absent if this session has been told before. */
+/** `why` is absent if this session has already reported the failure. */
 export type Offloaded =
   | { readonly type: 'done'; readonly value: unknown }
   | { readonly type: 'aborted' }
@@ -48,12 +51,12 @@ type Announced = {
   readonly trigger: Trigger
   /** The size of the context now. */
   readonly size: number
-  /** Of automatic compaction; 0 when there is none. */
+  /** The threshold of automatic compaction; 0 if there is none. */
   readonly threshold: number
   readonly ports: Pick<CompactionPorts, 'now' | 'emit'>
 }
 
-/** Emits when a compaction starts and how it ends. */
+/** Emits the start of a compaction and its end. */
 export async function announced<C extends Compacted>(
   { trigger, size, threshold, ports }: Announced,
   run: () => Promise<C | Failed>,
@@ -62,7 +65,7 @@ export async function announced<C extends Compacted>(
   const sinceStart = () => Math.max(0, ports.now() - started)
   ports.emit({ type: 'compaction-started', trigger, tokens: size })
   const result = await run().catch((error: unknown) => {
-    // Listeners that show progress must see its end, also when the fault is ours.
+    // Listeners that show progress must see the end, even after a bug of ours.
     const why = 'Something unexpected happened.'
     const none = { usage: noTokens, attempts: 0, tried: [], durationMs: sinceStart() }
     ports.emit({ type: 'compaction-failed', trigger, reason: 'no-summary', why, ...none })
@@ -87,7 +90,7 @@ type Applying<C> = {
   readonly trigger: Trigger
   readonly ports: Pick<CompactionPorts, 'emit' | 'hooks'>
   readonly signal?: AbortSignalPort | undefined
-  /** Writes all records or none, and returns the compaction with what is known then, such as its size. */
+  /** Writes all records or none. Returns the compaction with the values known after writing, such as its size. */
   readonly write: (compaction: C) => Promise<C | Failed>
 }
 
@@ -96,7 +99,7 @@ export async function applied<C extends CompactedDraft>(
   compaction: C,
   { trigger, ports, signal, write }: Applying<C>,
 ): Promise<C | Failed> {
-  // A listener that heard of the phase before may have stopped it.
+  // A listener may have aborted it when it heard of the previous phase.
   if (signal?.aborted) return stopped
   const written = await write(compaction)
   if (written.type === 'failed') return written

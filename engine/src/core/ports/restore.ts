@@ -1,5 +1,5 @@
-// What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be restored.
-// And files as restoring sees them: from the disk, or rebuilt from a transcript.
+// Request and result of restoring: titled pieces for the new context, and a list of what could not be restored. Also files as
+// restoring sees them: from disk, or rebuilt from a transcript.
 
 import type { JsonObject } from '../message/json.ts'
 import { groupBy } from '../message/maps.ts'
@@ -7,13 +7,13 @@ import type { ViewMessage } from '../message/message.ts'
 import { withoutSecrets } from '../text/secrets.ts'
 
 export type RestoreRequest = {
-  /** Messages that stay verbatim: what they show is not restored again. */
+  /** Messages that stay verbatim. Their content is not restored again. */
   readonly kept: readonly ViewMessage[]
   readonly removed: readonly ViewMessage[]
   /** Tokens for all pieces. */
   readonly budget: number
   readonly countTokens: (text: string) => number
-  /** The compaction comes before the threshold, because carrying the context costs too much: restore little. */
+  /** The compaction runs before the threshold because carrying the context costs too much, so it restores little. */
   readonly isEarly?: boolean
   /** The next step, in the words of the summary and the user. */
   readonly next?: string
@@ -27,9 +27,9 @@ export type RestoredPiece = {
   readonly text: string
   readonly tokens: number
   readonly path?: string
-  /** The entry that it is a verbatim copy of. */
+  /** The entry of which this is a verbatim copy. */
   readonly entry?: string
-  /** What it says about the session's state, for when the session is opened again. */
+  /** Its data about the session's state, used when the session is opened again. */
   readonly state?: JsonObject
 }
 
@@ -48,7 +48,7 @@ export type Restoration = Restored & {
   readonly tokens: number
 }
 
-/** Never fails: what cannot be read is named. */
+/** Never fails. Lists what cannot be read. */
 export type Restore = (request: RestoreRequest) => Promise<Restoration>
 
 export const nothingRestored: Restoration = { pieces: [], notRestored: [], tokens: 0 }
@@ -60,7 +60,7 @@ export function pieceText({ title, text }: Pick<RestoredPiece, 'title' | 'text'>
 
 const maxNames = 12
 
-/** Names what was not restored, so that the agent does not assume it has seen it; once for each reason. */
+/** Lists what was not restored, grouped by reason, so that the agent does not assume it has seen it. */
 export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
   if (notRestored.length === 0) return undefined
   const reasons = groupBy(notRestored.slice(0, maxNames), ({ why }) => why)
@@ -69,16 +69,16 @@ export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'wh
   return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 
-/** Lines are counted from 1; a range contains both of its ends. */
+/** Lines count from 1. Both ends of a range are included. */
 export type FilePart = {
   /** The lines that may be restored. */
   readonly lines: readonly (readonly [from: number, to: number])[]
-  /** Those of them that come as they were shown: the file has something else there. */
+  /** Lines that are restored as shown although the file has changed there. */
   readonly differs: readonly (readonly [from: number, to: number])[]
 }
 
 export type FileRead =
-  /** With `part`, the session was shown only these lines. The others are empty in `text`. */
+  /** `part` is set if the session saw only these lines. All other lines are empty in `text`. */
   | { readonly type: 'text'; readonly text: string; readonly part?: FilePart }
   | { readonly type: 'missing' }
   | { readonly type: 'binary'; readonly bytes: number }
@@ -87,20 +87,20 @@ export type FileRead =
       readonly type: 'refused'
       readonly why: string
       readonly isOutside?: boolean
-      /** The whole text as the conversation last showed it; it may have changed since. */
+      /** The whole text as the conversation last showed it. The file may have changed since then. */
       readonly lastShown?: string
     }
 
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string
-/** Undefined when the host's function broke: the text must not be used then. */
+/** Undefined if the host's function failed. The text must not be used then. */
 export type SafeRedact = (text: string) => string | undefined
 
 export type FileStore = {
   readonly read: (path: string) => Promise<FileRead>
 }
 
-/** What a model wrote, as it may be stored and sent: it may repeat a secret from anywhere in the conversation. */
+/** Cleans a model's text before it is stored and sent, because it may repeat any secret of the conversation. */
 export function withoutSecretsFor(redact: SafeRedact | undefined): Redact {
   return (text) => withoutSecrets(redact?.(text) ?? text)
 }

@@ -24,7 +24,7 @@ test('a stream that speaks may take its time; once it is silent it is given up',
         signal?.addEventListener('abort', resolve, { once: true })
       }),
   })
-  /** The time of every wait that is under way runs out. */
+  /** Lets the time of every current wait run out. */
   const pass = async () => {
     const all = waiting
     waiting = []

@@ -1,5 +1,5 @@
-// Calls code that is not ours: hooks, model clients, file stores, mechanisms, listeners. Whatever it does (throws, rejects,
-// hangs), the call ends in bounded time with a value or with a reason.
+// Calls foreign code: hooks, model clients, file stores, mechanisms, listeners. Even if it throws, rejects or hangs, the call
+// ends in bounded time with a value or a reason.
 import { defined, describeValue, errorText, isObject } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
 import type { Emit, EngineEvent, EventSource, HostCode } from './events.ts'
@@ -26,16 +26,16 @@ export type SafelyOptions = {
   readonly signal?: AbortSignalPort | undefined
   /** How long the call may take to end by itself after an abort. Default: 0. */
   readonly graceMs?: number
-  /** Asked when the time is up: `true` gives the call as much time again. */
+  /** Called when the time is up. `true` gives the call the same time again. */
   readonly isAlive?: () => boolean
 }
 
-/** For code that answers from memory or from disk; model clients and mechanisms get `slowTimeoutMs`. */
+/** For code that answers from memory or disk. Model clients and mechanisms get `slowTimeoutMs`. */
 export const hostTimeoutMs = 60_000
-/** Without any sign of life. */
+/** Time without any sign of life. */
 export const slowTimeoutMs = 600_000
 
-/** Never rejects. A call that is given up keeps running, but its result is ignored. */
+/** Never rejects. An abandoned call keeps running, but its result is ignored. */
 export async function safely<T>(call: () => T | Promise<T>, options: SafelyOptions): Promise<Called<T>> {
   const { signal, wait, timeoutMs, graceMs, isAlive } = options
   if (signal?.aborted) return { type: 'aborted' }
@@ -76,7 +76,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignalPort | unde
   })
 }
 
-/** Code that should return at once: what it throws, or what a promise it returns rejects with, goes to `onProblem`. */
+/** For code that should return at once. `onProblem` gets what it throws or what its promise rejects with. */
 export function callNow(call: () => unknown, onProblem: (why: string) => void): void {
   const report = (error: unknown) => onProblem(errorText(error))
   try {
@@ -90,10 +90,10 @@ export function callNow(call: () => unknown, onProblem: (why: string) => void): 
 type CallOptions = Partial<Omit<SafelyOptions, 'wait'>>
 type ReadOptions<T> = CallOptions & { readonly isValid: (value: unknown) => boolean; readonly otherwise: T }
 
-/** What one session calls its host code with. Whatever goes wrong is reported as an event. */
+/** Calls the host code of one session. Reports every problem as an event. */
 export type Guard = {
   readonly call: <T>(code: HostCode, call: () => T | Promise<T>, options?: CallOptions) => Promise<Called<T>>
-  /** The result is `otherwise` if the call broke, was aborted, or returned something of the wrong shape. */
+  /** Returns `otherwise` if the call failed, was aborted, or returned a value of the wrong shape. */
   readonly read: <T>(code: HostCode, call: () => unknown, options: ReadOptions<T>) => Promise<T>
   readonly report: (code: HostCode, problem: string) => void
 }
@@ -129,7 +129,7 @@ export function safeFunction<In, Out>(
       const result = call(input)
       if (isValid(result)) return result
       guard.report(code, `returned ${describeValue(result)}`)
-      // Nobody waits for it.
+      // Nothing awaits this promise.
       if (result instanceof Promise) result.catch(() => undefined)
     } catch (error) {
       guard.report(code, errorText(error))
@@ -146,7 +146,7 @@ export type Listeners = {
   readonly add: (listener: Listener) => () => void
 }
 
-/** A listener that throws or rejects stops nobody: the others still get the event. `source` is added to every event. */
+/** A listener that throws or rejects does not stop the others. `source` is added to every event. */
 export function createListeners(first: Listener | undefined, source: EventSource = {}): Listeners {
   const all = new Set(first ? [first] : [])
   const emit = (event: EngineEvent): void => {
@@ -154,7 +154,7 @@ export function createListeners(first: Listener | undefined, source: EventSource
       callNow(
         () => listener({ ...event, ...source }),
         (why) => {
-          // A listener that breaks on the report as well is not reported again.
+          // A listener that also fails on this report is not reported again.
           if (event.type === 'host-code-failed' && event.code === 'listener') return
           emit({ type: 'host-code-failed', code: 'listener', problem: `at ${event.type}: ${why}` })
         },
@@ -169,7 +169,7 @@ export function createListeners(first: Listener | undefined, source: EventSource
   }
 }
 
-/** An abort signal that core can make by itself. */
+/** An abort signal that core can create. */
 export type Stop = { readonly signal: AbortSignalPort; readonly stop: () => void }
 
 export function createStop(): Stop {
@@ -200,7 +200,7 @@ export function createStop(): Stop {
 /** How long a client may take to end by itself after an abort. */
 const abortGraceMs = 2_000
 
-/** What a client throws, what it returns that is no answer, and a silence that does not end become a ModelFailure. */
+/** Turns errors of a client, invalid answers and endless silence into a ModelFailure. */
 export function safeModel(client: ModelClient, guard: Guard): ModelClient {
   const { provider, model, endpoint } = client
   const report = (problem: string) => guard.report('model', `${provider}: ${problem}`)
@@ -235,7 +235,7 @@ export function safeModel(client: ModelClient, guard: Guard): ModelClient {
   }
 }
 
-/** It is asked often, so the same problem is reported once. */
+/** Called often, so the same problem is reported only once. */
 function safeCapabilities(client: ModelClient, report: (problem: string) => void): ModelClient['capabilities'] {
   const reported = new Set<string>()
   const reportOnce = (problem: string) => {
@@ -278,7 +278,7 @@ function readResult(value: unknown, report: (problem: string) => void): ModelAns
   return failure('invalid', `The model client failed: ${problem}`)
 }
 
-/** An invalid count would spoil every size that is computed from it: it counts as 0. */
+/** An invalid count would spoil every size computed from it, so it counts as 0. */
 function readUsage(usage: unknown, report: (problem: string) => void): Usage {
   const found = isObject(usage) ? usage : {}
   const isCount = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0
@@ -289,7 +289,7 @@ function readUsage(usage: unknown, report: (problem: string) => void): Usage {
   return { ...noTokens, ...found, ...Object.fromEntries(wrong.map((key) => [key, 0])) }
 }
 
-/** A hook that breaks adds nothing; `problems` says why. */
+/** A hook that fails adds nothing; `problems` has the reason. */
 export function safeHooks(hooks: HostHooks, wait: SafelyOptions['wait']): Hooks {
   return {
     run: async (call, { signal } = {}) => {

@@ -11,19 +11,19 @@ import type { Entry } from '../transcript/format/entry.ts'
 export type StoredRecord = { readonly id: string; readonly record: JsonObject }
 
 /**
- * When the store cannot be used (unreachable, no permission, full disk), calls throw a StoreError. Two calls of a held session
- * never throw: `append` returns the failure, and `release` ignores it.
+ * Calls throw a StoreError if the store cannot be used (unreachable, no permission, full disk). Two calls of a held session never
+ * throw: `append` returns the failure, and `release` ignores it.
  */
 export type SessionStore = {
   /** Takes the session for writing. */
   readonly open: (id: string, options: OpenOptions) => Promise<OpenResult>
-  /** Everything, oldest first, without taking the session. Nothing when there is no such session. */
+  /** All records, oldest first, without taking the session. Empty if there is no such session. */
   readonly records: (id: string) => AsyncIterable<StoredRecord>
-  /** Searches all sessions, the best match first. Only of stores that have an index over them. */
+  /** Searches all sessions, best match first. Only stores with an index over them have it. */
   readonly search?: (words: string, limit: number) => Promise<Searched>
-  /** By id. */
+  /** Lists sessions by id. */
   readonly list: (options?: ListOptions) => Promise<readonly SessionInfo[]>
-  /** Removes sessions for good, and those of their sub-agents. Returns how many. */
+  /** Removes sessions and those of their sub-agents for good. Returns the number removed. */
   readonly erase: (which: Erasure) => Promise<number>
   /** Releases connections. Sessions that are still held cannot be written any more. A second call does nothing. */
   readonly close: () => Promise<void>
@@ -31,65 +31,65 @@ export type SessionStore = {
 
 export type OpenOptions = {
   readonly as: 'new' | 'existing'
-  /** Who writes, for those who find the session held. */
+  /** Name of the writer, shown to others who find the session held. */
   readonly owner?: string | undefined
-  /** Whose session it is, for erasure. Only when it is new. */
+  /** The user of a new session, for erasure. */
   readonly user?: string | undefined
-  /** The session whose sub-agent this is. Only when it is new. */
+  /** The parent session of a new sub-agent. */
   readonly parent?: string | undefined
-  /** The records come from another store and are taken as they are: twice the same uuid, parents that are not there. */
+  /** The records come from another store and are stored unchanged, even with duplicate uuids and missing parents. */
   readonly isCopy?: boolean
-  /** The writer only appends. A store that would have to read the records leaves `entries` empty. */
+  /** The writer only appends, so a store that would have to read the records leaves `entries` empty. */
   readonly isAppendOnly?: boolean
 }
 
 export type OpenResult =
   | { readonly type: 'opened'; readonly session: HeldSession }
   | { readonly type: 'missing' | 'exists'; readonly why?: string | undefined }
-  /** `by` is the owner as it called itself. `holder` is the `cause` of the error that `open()` of an engine throws. */
+  /** `by` is the name that the owner gave. `holder` is the `cause` of the error that `open()` of an engine throws. */
   | { readonly type: 'held'; readonly by: string; readonly why: string; readonly holder?: unknown }
 
 /** A session that this writer holds. */
 export type HeldSession = {
   readonly id: string
-  /** Of the transcript, if it is a file. */
+  /** The path of the transcript, if it is a file. */
   readonly path?: string | undefined
-  /** The version the session had when it was opened. It grows with every append. */
+  /** The version of the session when it was opened. Grows with every append. */
   readonly version: number
-  /** In order: all, or enough to compute the view. */
+  /** All entries, or enough to compute the view, in order. */
   readonly entries: readonly Entry[]
   readonly isWhole: boolean
   /**
-   * Adds records at once: all of them or none. Only for stores that need not wait. The call that added a message then
-   * throws if it cannot be stored; without it, records are queued and sent in the background with `append`.
+   * Adds all records immediately or none. Only for stores that need not wait. The call that added a message then throws if it
+   * cannot be stored. Without this function, records are queued and sent in the background with `append`.
    */
   readonly appendNow?: (records: readonly JsonObject[]) => StoreResult
   /**
-   * Adds records after the `expected` version: all of them or none. If exactly these are there already, they are
-   * reported as stored, so that a retry never stores a record twice.
+   * Adds all records after version `expected`, or none. If exactly these records are already there, reports them as stored, so
+   * that a retry never stores a record twice.
    */
   readonly append: (records: readonly StoredRecord[], expected: number) => Promise<Appended>
-  /** Makes sure that what was appended survives a power cut. Called at the end of each call of the session. */
+  /** Makes appended records survive a power cut. Called at the end of each call of the session. */
   readonly sync?: () => StoreResult
-  /** Everything, oldest first. */
+  /** All entries, oldest first. */
   readonly all: () => Promise<readonly Entry[]>
-  /** The ids of the records after this version, oldest first, of stores whose versions count records. */
+  /** The ids of the records after this version, oldest first. Only for stores whose versions count records. */
   readonly idsAfter?: (version: number) => Promise<readonly string[]>
-  /** A store that reads much text for a search may call `pause` now and then, so that the event loop is not held. */
+  /** A store that reads much text for a search may call `pause` from time to time, so that it does not block the event loop. */
   readonly recall: (words: string, limit: number, pause?: Pause) => Promise<Recalled>
   readonly read: (id: string) => Promise<string | undefined>
-  /** Lets others write. Never throws: a session that cannot be released is free when its lease ends. */
+  /** Lets others write. Never throws. A session that cannot be released becomes free when its lease ends. */
   readonly release: () => Promise<void>
 }
 
 export type Appended =
   | { readonly type: 'stored'; readonly version: number }
   /**
-   * Trying again is of no use. The reason is `lost` if another writer has the session or it was erased, `closed` after
-   * `release`, and `failed` if none is given.
+   * Another attempt is useless. The reason is `lost` if another writer has the session or it was erased, `closed` after
+   * `release`, and `failed` by default.
    */
   | { readonly type: 'refused'; readonly why: string; readonly reason?: StoreErrorReason | undefined }
-  /** Whether the records were stored is unknown. Trying again may help. */
+  /** It is unknown whether the records were stored. Another attempt may help. */
   | { readonly type: 'unavailable'; readonly why: string }
 
 /** Why an append failed, for a StoreError. */
@@ -109,12 +109,12 @@ export type SessionInfo = {
   readonly id: string
   readonly user?: string
   readonly parent?: string
-  /** Of the last append, ISO. */
+  /** Time of the last append, ISO. */
   readonly changed: string
   readonly isHeld: boolean
 }
 
-/** Sessions by id, all of a user, or those that nobody holds and that have not changed for this number of days. */
+/** Sessions by id, all sessions of a user, or sessions that nobody holds and that have not changed for this number of days. */
 export type Erasure =
   | { readonly sessions: readonly string[] }
   | { readonly user: string }
@@ -136,7 +136,7 @@ export type RecallMatch = {
   readonly id: string
   readonly kind: string
   readonly time: string | undefined
-  /** Of a tool call or its result: `read` with this id returns the result. */
+  /** Set for a tool call or its result: `read` with this id returns the result. */
   readonly toolUseId?: string | undefined
   readonly snippet: string
 }
@@ -181,27 +181,27 @@ export class StoreError extends Error {
   }
 }
 
-/** Of an entry that is not in a file. */
+/** The position of an entry that is not in a file. */
 export const noPosition = { line: 0, offset: 0, length: 0, nth: 0 } as const
 
-/** Records of a store as the entries of a session: `HeldSession.entries` and `all()`. */
+/** Turns records of a store into the entries of a session, for `HeldSession.entries` and `all()`. */
 export function entriesOf(records: readonly Pick<StoredRecord, 'record'>[]): readonly Entry[] {
   return records.map(({ record }) => ({ record, position: noPosition }))
 }
 
 const plainName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/
 
-/** In a folder, the session "x.jsonl" would have its own files where the session "x" has its transcript. */
+/** In a folder, the files of a session "x.jsonl" would be where the session "x" has its transcript. */
 export const transcriptName = /\.jsonl/i
 
 const subagents = '/subagents/'
 
-/** The sub-agent of a session has a session of its own. */
+/** The id of a sub-agent's own session. */
 export function subagentId(session: string, name: string): string {
   return `${session}${subagents}${name}`
 }
 
-/** Throws a StoreError unless a new session may have this id. A copy keeps the id that it has in another store. */
+/** Throws a StoreError unless a new session may have this id. A copy keeps the id that it has in the other store. */
 export function checkNewSessionId(id: string, { parent, isCopy }: Pick<OpenOptions, 'parent' | 'isCopy'> = {}): void {
   if (isCopy) return
   const start = parent === undefined ? '' : subagentId(parent, '')

@@ -1,4 +1,4 @@
-// The state of the workspace, asked at the moment it is needed instead of remembered from the conversation.
+// The state of the workspace, read when it is needed instead of remembered from the conversation.
 import { clipped } from '../text/cut.ts'
 import type { AbortSignalPort } from './model.ts'
 
@@ -11,7 +11,7 @@ export type WorkspaceFile = {
   readonly change?: 'new' | 'deleted' | 'renamed'
 }
 
-/** The first few, and how many there are. */
+/** The first few items and the total count. */
 export type Capped<T> = { readonly items: readonly T[]; readonly count: number }
 
 export type WorkspaceState = {
@@ -31,7 +31,7 @@ export type WorkspaceState = {
   readonly conflicts: Capped<WorkspaceFile>
   /** Newest first. Absent if not asked for, or if git does not know where to start. */
   readonly commits?: Capped<Commit>
-  /** A size limit was reached: counts are minimums. */
+  /** A size limit was reached, so counts are minimums. */
   readonly isPartial: boolean
 }
 
@@ -41,17 +41,17 @@ export type NoWorkspaceState = { readonly type: 'unknown'; readonly why: string 
 export type Since = { readonly time: number }
 
 export type WorkspaceQuery = {
-  /** Where the list of commits starts; without it there is no list. */
+  /** The start of the list of commits. There is no list without it. */
   readonly since?: Since | undefined
   readonly signal?: AbortSignalPort | undefined
 }
 
 export type Workspace = {
-  /** Never rejects, changes nothing, and answers within a time limit of its own. */
+  /** Never rejects, changes nothing, and answers within its own time limit. */
   readonly state: (query?: WorkspaceQuery) => Promise<WorkspaceState | NoWorkspaceState>
 }
 
-/** The state in a few lines. Names of files, branches and commits are quoted so that they cannot pass for anything else. */
+/** Describes the state in a few lines. Quotes names of files, branches and commits so that they cannot pass for anything else. */
 export function describeWorkspace(state: WorkspaceState): string {
   const { conflicts, staged, unstaged, untracked, isPartial } = state
   const lists = Object.entries({ Conflicts: conflicts, Staged: staged, Unstaged: unstaged, Untracked: untracked })
@@ -99,7 +99,7 @@ const maxTitleLength = 120
 
 function shownCommit({ hash, title }: Commit): string {
   const text = title.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  // A generic type in a title stays readable; a tag does not stay a tag.
+  // A generic type in a title stays readable, but a tag does not stay a tag.
   return `${hash.slice(0, shortHash)} "${clipped(text, maxTitleLength)
     .replace(/<(?=[/!?a-z])/gi, '< ')
     .replaceAll('"', "'")}"`
@@ -107,7 +107,7 @@ function shownCommit({ hash, title }: Commit): string {
 
 const plainName = /^[\p{L}\p{M}\p{N}._/@+#%=~()[\]{}-]+$/u
 
-/** As it is, or quoted with escapes where a name could be misread. */
+/** Quotes and escapes a name that could be misread. */
 function shownName(name: string): string {
   if (plainName.test(name)) return name
   return JSON.stringify(name).replace(/[<\p{C}\p{Zl}\p{Zp}]/gu, (odd) =>

@@ -3,14 +3,17 @@
 
 export type ContinuationInput = {
   readonly summary: string
-  /** manual adds nothing: the user decides what comes next. auto continues the task; autonomous also says that this is not a first start. */
+  /**
+   * manual adds nothing, because the user decides what comes next. auto continues the task. autonomous also says that this is not
+   * a first start.
+   */
   readonly mode: 'manual' | 'auto' | 'autonomous'
-  /** Where the full transcript is, for agents that can read it. */
+  /** The path of the full transcript, for agents that can read it. */
   readonly transcriptPath?: string | undefined
   readonly recall?: boolean | undefined
-  /** Messages follow, or precede, verbatim. */
+  /** Whether verbatim messages follow the summary or precede it. */
   readonly kept?: 'after' | 'before' | undefined
-  /** The last words, where nothing else follows. */
+  /** The last words, if nothing else follows. */
   readonly end?: string | undefined
   /** There is hardly room for the summary itself. */
   readonly isShort?: boolean | undefined
@@ -30,7 +33,7 @@ const summaryLead = 'Summary:\n'
 const restLead = 'Nothing is lost: for exact code, outputs or wording from before, '
 const requestLead = 'The user’s latest request, verbatim ('
 
-/** Whether a text is one of these, for messages that come without a word on who wrote them. */
+/** True if the text is one of these, for messages without a record of who wrote them. */
 export function isContinuation(text: string): boolean {
   return text.startsWith(begins) || text.startsWith(goesOn)
 }
@@ -77,7 +80,7 @@ const goOn: Readonly<Record<ContinuationInput['mode'], string>> = {
   autonomous: `${directly} You work autonomously and this is not a first start: continue the work loop with its next step.`,
 }
 
-/** How far the agent came with the latest request. */
+/** How far the agent has come with the latest request. */
 export type Progress = 'new' | 'begun' | 'answered'
 
 const progressWords: Readonly<Record<Progress, string>> = {

@@ -1,4 +1,4 @@
-// The texts of session memory: what the notes look like when they are empty, and how a model is asked to keep them.
+// The texts of session memory: the empty notes, and the request to a model to update them.
 
 import { wellFormed } from '../text/cut.ts'
 import { neutralizeNotes } from '../text/neutralize.ts'
@@ -36,12 +36,12 @@ with the heading exactly as it stands in the notes. A section that you leave out
 
 export type MemoryPromptInput = {
   readonly notes: string
-  /** Sections over their limit, with their size. */
+  /** Sections above their limit, with their size. */
   readonly long: readonly { readonly heading: string; readonly tokens: number }[]
   readonly sectionLimit: number
-  /** Set when the file as a whole is over its limit. */
+  /** Set if the whole file is above its limit. */
   readonly total?: { readonly tokens: number; readonly limit: number }
-  /** A text of the user's own in place of ours; the notes and the form of the answer are added to it all the same. */
+  /** The user's own text instead of ours. The notes and the format of the answer are still added. */
   readonly custom?: string | undefined
 }
 

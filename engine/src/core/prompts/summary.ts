@@ -1,10 +1,10 @@
-// What a model is asked when it is to write a summary: the whole conversation, or the part of it that a partial
-// compaction names, or one window of a history that is many times too long. Texts only; nothing here reads an answer.
+// The request to a model for a summary: of the whole conversation, of the part that a partial compaction names, or of one window
+// of a history that is many times too long. Only texts; other files read the answer.
 
 import { wellFormed } from '../text/cut.ts'
 import { neutralize, neutralizeReminders } from '../text/neutralize.ts'
 
-/** full: everything. from: what comes after a point, earlier messages stay. up-to: what comes before, later ones stay. */
+/** full: everything. from: the messages after a point; earlier ones stay. up-to: the messages before a point; later ones stay. */
 export type SummaryVariant = 'full' | 'from' | 'up-to'
 
 const first = [
@@ -26,12 +26,12 @@ export function sectionTitles(variant: SummaryVariant = 'full'): readonly string
 
 export type SummaryPromptInput = {
   readonly variant?: SummaryVariant
-  /** The person's, then those of hooks, already joined. */
+  /** Instructions of the person, then of hooks. */
   readonly instructions?: string
-  /** from: how the first message of the part to be summarized begins, where the request cannot mark the place. */
+  /** from: the start of the first message to summarize, if the request cannot mark the place. */
   readonly begins?: string | undefined
   readonly maxTokens?: number | undefined
-  /** One window of several: which, and of how many. */
+  /** One window of several: its number, and how many there are. */
   readonly window?: { readonly number: number; readonly of: number } | undefined
 }
 
@@ -125,7 +125,7 @@ function lengthPart(maxTokens: number): string {
   return `The <summary> block may use at most ${maxTokens} tokens (about ${Math.max(100, words)} words). Completeness matters more than brevity: use as much of it as the conversation needs. Spend it on results, decisions, reasons, state and exact values, not on code that can be read again in its file.`
 }
 
-/** Asks for the same summary once more, shorter: the conversation before it is unchanged. */
+/** Asks for the same summary again, but shorter. The conversation before it is unchanged. */
 export function shorterPrompt(maxTokens: number): string {
   return `${textOnly}\n\nYour summary is too long for the context it has to fit into. Write it again in at most ${maxTokens} tokens (about ${Math.max(50, Math.floor(maxTokens * 0.7))} words), with the same nine sections. Shorten code, old details and finished work first; keep the user's rules, decisions with their reasons, pending tasks, current work and the next step. Write the <summary> block and nothing else.`
 }
@@ -144,7 +144,7 @@ your walk through the conversation
 export const summarizerSystem =
   'You write summaries of conversations between a user and an assistant that works with tools, so that the work can go on from them. You report what is there, exactly and without embellishment, and you write text only.'
 
-/** Between messages that stay and the part that is summarized. */
+/** Separates messages that stay from the part to be summarized. */
 export const partBegins = '[The part to be summarized begins here. What stands above it stays in the context.]'
 
 type ClearedResult = {
@@ -152,7 +152,7 @@ type ClearedResult = {
   readonly text: string
 }
 
-/** After the conversation, before the prompt: results that the conversation shows only as placeholders. */
+/** Follows the conversation: results that it shows only as placeholders. */
 export function clearedResultsText(results: readonly ClearedResult[]): string {
   const texts = results.map(
     ({ call, text }) => `[${call ? `${call.name} ${JSON.stringify(call.input)}` : 'tool'}]\n${text}`,
@@ -161,7 +161,7 @@ export function clearedResultsText(results: readonly ClearedResult[]): string {
   return wellFormed(neutralizeReminders([lead, ...texts].join('\n\n')))
 }
 
-/** Before the summary of earlier windows, and before facts of messages that had to be left out. */
+/** Introduces the summary of earlier windows, or facts of messages that were dropped. */
 export function carriedText(what: 'summary' | 'facts', text: string): string {
   const title =
     what === 'summary'

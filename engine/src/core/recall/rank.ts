@@ -1,35 +1,35 @@
-// The order of search results, the same for every store: rare words count more than common ones (BM25), what is said
-// around a text counts a little, and so does the rest of its session.
+// The order of search results, the same in every store: rare words count more than common ones (BM25); neighboring texts and the
+// rest of the session count a little.
 import type { Work } from '../text/slices.ts'
 import { indexable, type Term, wordsOf } from './terms.ts'
 
-/** A text that has a term. */
+/** A text that contains a term. */
 export type Hit = {
   /** Higher is newer. */
   readonly id: number
   readonly session: number
-  /** The number of the text in its file, or of the entry that it is a part of, so that neighbors are known. */
+  /** Index of the text in its file, or of the entry that it belongs to. Used to find neighbors. */
   readonly place: number
-  /** Texts of different files are no neighbors. */
+  /** Texts of different files are never neighbors. */
   readonly file: number
-  /** How often it has the term for its length, as `frequencyWeight` gives it. */
+  /** The frequency of the term relative to the length of the text; see `frequencyWeight`. */
   readonly weight: number
-  /** Of text. */
+  /** The kind of the text. */
   readonly kind?: string | undefined
 }
 
 export type TermHits = {
   readonly hits: readonly Hit[]
-  /** How many texts have the term; more than `hits` when those were limited. */
+  /** Number of texts with the term. Larger than the number of `hits` if those were limited. */
   readonly texts: number
-  /** Others are left out if any text has it. */
+  /** If any text has a required term, texts without it are dropped. */
   readonly isRequired: boolean
 }
 
 export type Searched = {
-  /** How many texts there are. */
+  /** Number of texts. */
   readonly texts: number
-  /** By session, how many texts it has. */
+  /** Number of texts by session. */
   readonly sessions: ReadonlyMap<number, number>
 }
 
@@ -44,26 +44,23 @@ export function frequencyWeight(count: number, length: number): number {
   return (count * (k1 + 1)) / (count + k1 * (1 - b + b * length))
 }
 
-/** The weight of a term by how many of all texts have it. */
+/** The weight of a term. Terms in fewer texts weigh more. */
 export function rarity(having: number, all: number): number {
   const known = Math.min(having, all)
   return Math.log(1 + (all - known + 0.5) / (known + 0.5))
 }
 
-/**
- * An answer often repeats no word of its question, and the question none of its answer: some of the score of a text
- * goes to its neighbors, by distance.
- */
+/** An answer often shares no word with its question, so part of a text's score goes to its neighbors, by distance. */
 const neighborShares = [0.3, 0.15]
 const sessionShare = 0.3
 
-/** A list of skills or a reminder has words of many questions, but nobody said it. A file that the user attached may be meant. */
+/** Lists of skills and reminders contain words of many questions, but nobody said them. A file that the user attached may be meant. */
 const clientsShare = 0.5
 const isClients: ReadonlySet<string> = new Set(['attachment', 'meta'])
 
 type Candidate = { readonly hit: Hit; own: number; terms: number; required: number }
 
-/** Texts with all terms first, then by score, then the newest. */
+/** Texts with all terms first, then by score, then newest first. */
 export function rank(terms: readonly TermHits[], searched: Searched): readonly Ranked[] {
   const candidates = new Map<number, Candidate>()
   for (const { hits, texts, isRequired } of terms) {
@@ -102,7 +99,7 @@ function bestByPlace(candidates: Iterable<Candidate>): ReadonlyMap<number, numbe
   return best
 }
 
-/** BM25 of whole sessions, as if each were one text. It decides nothing within one session. */
+/** BM25 of whole sessions, as if each were one text. It does not change the order within one session. */
 function sessionScores(terms: readonly TermHits[], { sessions }: Searched): ReadonlyMap<number, number> {
   const scores = new Map<number, number>()
   const average = sum([...sessions.values()]) / Math.max(1, sessions.size)
@@ -118,7 +115,7 @@ function sessionScores(terms: readonly TermHits[], { sessions }: Searched): Read
   return scores
 }
 
-/** Unique: no file has this many texts. */
+/** Unique, because no file has that many texts. */
 function placeKey({ file, place }: Hit, offset: number): number {
   return file * 2 ** 32 + place + offset
 }
@@ -128,8 +125,8 @@ function sum(numbers: readonly number[]): number {
 }
 
 /**
- * A call and its result are one event and often have the same words. The call gets the better place of the two, because its
- * card names the result; the result comes after everything else. What is of no call has no key.
+ * Moves the result of a call to the end if both match, because they are one event and often have the same words. The call gets
+ * the better rank of the two, and its card names the result. `callOf` returns null for texts without a call.
  */
 export function callsOnceFirst<T>(
   found: readonly T[],
@@ -152,7 +149,7 @@ export function callsOnceFirst<T>(
 /** The common constant of reciprocal rank fusion: the first few places of a list differ little. */
 const fusionOffset = 60
 
-/** Merges lists that are ordered by different measures: what is high in several comes first. */
+/** Merges lists that were ordered by different measures. Texts that rank high in several lists come first. */
 export function fuse(lists: readonly (readonly number[])[]): readonly number[] {
   const scores = new Map<number, number>()
   for (const list of lists)
@@ -162,14 +159,14 @@ export function fuse(lists: readonly (readonly number[])[]): readonly number[] {
 
 export type Searchable = {
   readonly text: string
-  /** The number of the entry that the text is a part of. */
+  /** Index of the entry that the text belongs to. */
   readonly place: number
   readonly kind?: string
 }
 
 /**
- * Search without an index: every text is read. Returns the texts that have a term, best first. Rarity and length are measured
- * among those texts, so that a store may pass in only those.
+ * Searches by reading every text, without an index. Returns the texts with a term, best first. Rarity and length are measured
+ * among these texts only, so a store may pass in just those.
  */
 export function* searchTexts<T extends Searchable>(texts: Iterable<T>, terms: readonly Term[]): Work<readonly T[]> {
   const counters = terms.map(counterOf)

@@ -14,7 +14,7 @@ export function snippetOf(text: string, terms: readonly Term[]): string {
   return `${start > 0 ? '… ' : ''}${shown}${start + width < text.length ? ' …' : ''}`
 }
 
-/** Of a call and its result, which are one match: agents search for what a command said, and remember the command. */
+/** The snippet of a call and its result, which are one match: agents search for the output of a command and remember the command. */
 export function callSnippet(call: string, result: string): string {
   return `${call} → ${result}`
 }
@@ -31,13 +31,13 @@ function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {
 
 function patternOf(term: Term): RegExp {
   const words = wordsOf(term)
-  // Character pairs overlap: the first one is enough.
+  // Pairs of characters overlap, so the first one is enough.
   const isPairs = words.length > 1 && words.every(isUnspaced)
   const typed = isPairs ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}')
   return new RegExp([typed, ...term.forms].join('|'), 'giu')
 }
 
-/** The start of the half snippet with the most different terms. */
+/** Start of the half of the snippet with the most different terms. */
 function bestStart(hits: readonly Hit[]): number {
   let best = { at: hits[0]?.at ?? 0, count: 0 }
   for (const [from, { at }] of hits.entries()) {

@@ -1,9 +1,9 @@
-// The terms of a query, and the form in which texts are searched for them. Both must split words the same way. English words
-// without a topic are left out, and the others are searched in all inflections; other languages are searched as typed.
+// Reads the terms of a query, and prepares texts for the search. Both must split words the same way. Drops English function words
+// and searches the other words in all inflections; words of other languages are searched as typed.
 
 /**
- * The closed classes: articles, pronouns, question words, auxiliary verbs, conjunctions, prepositions. They occur in
- * nearly every text and say nothing about its topic. Words of open classes are never listed, however common they are.
+ * The closed word classes: articles, pronouns, question words, auxiliary verbs, conjunctions, prepositions. They occur in nearly
+ * every text and say nothing about its topic. Words of open classes are never listed, even if they are common.
  */
 const functionWords: ReadonlySet<string> = new Set(
   [
@@ -32,8 +32,8 @@ function withoutPossessive(word: string): string {
 const inflectable = /^(?:[A-Z]?[a-z]{2,29}|[A-Z]{3,30})$/
 
 /**
- * The other inflections of a word: plural, third person, past, -ing. Empty for what may be an identifier (digits,
- * underscores, camelCase) or another language. Some forms are no words: those are in no text, so they find nothing.
+ * The other inflections of a word: plural, third person, past, -ing. Empty for a possible identifier (digits, underscores,
+ * camelCase) or another language. Some forms are not words; they occur in no text and find nothing.
  */
 export function inflectionsOf(word: string): readonly string[] {
   if (!inflectable.test(word)) return []
@@ -46,7 +46,7 @@ export function inflectionsOf(word: string): readonly string[] {
 const minBase = 3
 const vowel = /[aeiouy]/
 
-/** The word, and what it may be an inflection of: paintings, painting, paint. */
+/** The word and its possible base forms: paintings, painting, paint. */
 function basesOf(word: string): readonly string[] {
   const bases = [word, ...singularsOf(word)]
   return bases.flatMap((base) => [base, ...presentsOf(base)]).filter((base) => base === word || isBase(base))
@@ -62,7 +62,7 @@ function singularsOf(word: string): readonly string[] {
   return /[^sui]s$/.test(word) ? [...short, word.slice(0, -1)] : short
 }
 
-/** Without -ed or -ing. */
+/** The forms without -ed or -ing. */
 function presentsOf(word: string): readonly string[] {
   if (/ied$/.test(word)) return [`${word.slice(0, -3)}y`]
   const cut = /^(.*[^e])ed$|^(.+)ing$/.exec(word)
@@ -86,7 +86,7 @@ function formsOf(base: string): readonly string[] {
 /** Scripts without spaces: the tokenizer would take a whole sentence as one word. */
 const scripts = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer']
 const unspaced = `[${scripts.map((script) => `\\p{Script=${script}}`).join('')}ー々〆〇]`
-/** In bounded runs: a match over megabytes overflows the stack. */
+/** Runs are bounded, because a match over megabytes overflows the stack. */
 const unspacedRun = new RegExp(`${unspaced}{1,4096}`, 'gu')
 const unspacedParts = new RegExp(`(${unspaced}+)`, 'u')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'u')
@@ -94,13 +94,12 @@ const startsUnspaced = new RegExp(`^${unspaced}`, 'u')
 const maybeUnspaced = /[\u0e00-\uffdc\u{16fe0}-\u{3ffff}]/u
 const humps = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
 const camelCase = /(?<![A-Za-z0-9])[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g
-/** Base64 in the middle of text would bloat the index, and nobody searches for it. */
+/** Base64 inside text would bloat the index, and nobody searches for it. */
 const encoded = /(?<![\w+/=-])[\w+/=-]{400}[\w+/=-]*/g
 
 /**
- * The text as indexed: scripts without spaces as overlapping pairs, base64 removed, and the parts of camelCase names
- * appended, so that `limit` finds `rateLimit`. The tokenizer splits paths and snake_case itself; they are searched as
- * phrases.
+ * The text for the index: scripts without spaces as overlapping pairs, no base64, and the parts of camelCase names appended, so
+ * that `limit` finds `rateLimit`. The tokenizer splits paths and snake_case itself; they are searched as phrases.
  */
 export function indexable(text: string): string {
   const cut = text.replace(encoded, ' ')
@@ -109,7 +108,7 @@ export function indexable(text: string): string {
   return names.length === 0 ? spaced : `${spaced}\n${names.join('')}`
 }
 
-/** 会話の → 会話 話の の: the last one alone, so that every character starts a word that a prefix can find. */
+/** 会話の → 会話 話の の. The last character also stands alone, so that a prefix can find every character. */
 function withPairs(text: string): string {
   return text.replace(unspacedRun, (run: string, at: number) => {
     const [next = ''] = startsUnspaced.exec(text.slice(at + run.length, at + run.length + 2)) ?? []
@@ -123,7 +122,7 @@ function withPairs(text: string): string {
 export type Term = {
   readonly text: string
   readonly isPrefix: boolean
-  /** In quotes, or with a star: matches must have it as typed. */
+  /** Quoted or with a star. Matches must contain it as typed. */
   readonly isExact: boolean
   /** Its inflections, which match too. */
   readonly forms: readonly string[]
@@ -132,7 +131,7 @@ export type Term = {
 const maxTerms = 32
 const maxTermLength = 256
 const maxQueryLength = 4000
-/** A phrase costs time per word and occurrence; this many words are specific enough. */
+/** A phrase takes time per word and occurrence. This many words are specific enough. */
 const maxPhraseWords = 32
 const wordSet = String.raw`\p{L}\p{N}\p{Co}`
 const words = new RegExp(`[${wordSet}]+`, 'gu')
@@ -143,8 +142,8 @@ const prefix = new RegExp(`[${wordSet}]{2}$`, 'u')
 const longPhrase = new RegExp(`^[^${wordSet}]*[${wordSet}]+(?:[^${wordSet}]+[${wordSet}]+){${maxPhraseWords - 1}}`, 'u')
 
 /**
- * Words, "phrases", prefix*, paths and identifiers. Function words are left out unless there is nothing else: a question
- * is not a list of words that must all occur.
+ * Reads words, "phrases", prefix*, paths and identifiers. Drops function words unless there are no others, because a question is
+ * not a list of words that must all occur.
  */
 export function parseTerms(typed: string): readonly Term[] {
   const clean = typed.slice(0, maxQueryLength).replaceAll('\0', ' ').normalize('NFC')
@@ -159,7 +158,7 @@ export function parseTerms(typed: string): readonly Term[] {
 
 type Part = Omit<Term, 'forms'>
 
-/** A word that is typed twice, or in two forms, is searched once: it finds no more, and each costs time. */
+/** Searches a word only once if it is typed twice or in two forms. A second search finds nothing new and takes time. */
 function distinct(parts: readonly Part[]): readonly Term[] {
   const terms = new Map<string, Term>()
   const covered = new Set<string>()
@@ -174,12 +173,12 @@ function distinct(parts: readonly Part[]): readonly Term[] {
   return [...terms.values()]
 }
 
-/** Without punctuation around it. */
+/** Removes punctuation around the word. */
 function bareWord(text: string): string {
   return text.replace(around, '')
 }
 
-/** Text in a script without spaces is searched by pairs, the rest of the term separately. */
+/** Searches text in a script without spaces by pairs, and the rest of the term separately. */
 function termsOf({ text, isPrefix, isExact }: Part): readonly Term[] {
   const terms = text.split(unspacedParts).map((part, at, parts): Term => {
     if (at % 2 === 1) {

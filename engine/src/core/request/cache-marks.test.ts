@@ -100,7 +100,7 @@ describe('marks of the host', () => {
     const automatic = withCacheMarks({ messages, options }, { lifetime: '5m' })
     expect(marksIn(automatic.messages)).toBe(3)
     expect(automatic.options).toEqual(options)
-    // The automatic mark falls on the last block: ours would be a second one there.
+    // The automatic mark falls on the last block, so ours would be a second one there.
     expect(texts(withCacheMarks({ messages: [user(text('end'))], options }, { lifetime: '1h' }))).toEqual([])
   })
 

@@ -1,5 +1,5 @@
-// Marks for the prompt cache, at most four, the host's own included: after tools or system prompt, where changes ended, and
-// at the end.
+// Places marks for the prompt cache: after the tools or the system prompt, where changes ended, and at the end. At most four,
+// including the host's own.
 import { type Block, blocksOf, isText, isThinking } from '../message/block.ts'
 import { defined, isObject, type JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -8,33 +8,33 @@ export type Markable = {
   readonly system?: string | readonly Block[] | undefined
   readonly tools?: readonly JsonObject[] | undefined
   readonly messages: readonly Message[]
-  /** `cache_control` among them marks the last block, and takes one of the four places. */
+  /** A `cache_control` here marks the last block and takes one of the four places. */
   readonly options?: JsonObject | undefined
 }
 
 export type Marking = {
   readonly lifetime: Lifetime
-  /** Of tools, system prompt and what the anchors end; never shorter than that of the newest messages, which is the default. */
+  /** Lifetime for tools, system prompt and anchors. Never shorter than that of the newest messages, which is the default. */
   readonly head?: Lifetime
-  /** Where changes of the messages ended, oldest first: the next change begins after the last of them. */
+  /** Indices where changes of the messages ended, oldest first. The next change begins after the last of them. */
   readonly anchors?: readonly number[]
 }
 
 type Lifetime = '5m' | '1h'
 
 const maxMarks = 4
-/** Blocks before a mark among which a cached prefix is looked for. */
+/** The API looks for a cached prefix this many blocks before a mark. */
 const lookback = 20
 
 /**
- * The host's own marks stay, and ours take the places that are left. The system prompt's mark covers the tools: theirs comes
- * last, where one is left.
+ * Keeps the host's own marks and uses the places that are left. The mark on the system prompt also covers the tools, so the tools
+ * get one last, if a place is left.
  */
 export function withCacheMarks<T extends Markable>(given: T, marking: Marking): T {
   const request = withLegalMarks(given)
   const { system = '', tools = [], messages } = request
   const own = marksIn(request)
-  // Ours come before marks of the host, and an hour may not come after five minutes.
+  // Our marks come before the host's, and a mark for an hour may not follow one for five minutes.
   const isLong = own.some((mark) => lifetimeOf(mark) === '1h')
   const lifetime = isLong ? '1h' : marking.lifetime
   const head = isLong ? '1h' : (marking.head ?? lifetime)
@@ -65,8 +65,8 @@ export function withCacheMarks<T extends Markable>(given: T, marking: Marking): 
 }
 
 /**
- * At most four marks, and none for an hour after one for five minutes. If there are more, those of system prompt and tools
- * stay, then the newest. The same object if all is well.
+ * Limits marks to four, and removes those for an hour after one for five minutes. The marks of system prompt and tools have
+ * priority, then the newest. Returns the same object if nothing changes.
  */
 export function withLegalMarks<T extends Markable>(request: T): T {
   const marks = marksIn(request)
@@ -79,7 +79,7 @@ export function withLegalMarks<T extends Markable>(request: T): T {
   const inMessages = marksOf(messages).length
   const newest = Math.max(0, maxMarks - inHead - (isAutomatic ? 1 : 0))
   let isShort = false
-  // In the order in which the prompt is read.
+  // Visits marks in the order in which the API reads the prompt.
   const counting = (isKept: (at: number) => boolean) => {
     let count = 0
     return (mark: JsonObject): JsonObject | undefined => {
@@ -99,7 +99,7 @@ export function withLegalMarks<T extends Markable>(request: T): T {
   }
 }
 
-/** With the marks that `change` returns. A mark on a result comes after those on its parts. */
+/** Replaces each mark by what `change` returns. The mark on a result comes after the marks on its parts. */
 function remarked<T>(value: T, change: (mark: JsonObject) => JsonObject | undefined): T {
   if (Array.isArray(value)) return value.map((item) => remarked(item, change)) as T
   if (!isObject(value)) return value
@@ -109,7 +109,7 @@ function remarked<T>(value: T, change: (mark: JsonObject) => JsonObject | undefi
   return { ...rest, ...content, ...defined({ cache_control: changed }) } as T
 }
 
-/** All marks of a request, in the order in which the prompt is read. */
+/** All marks of a request, in the order in which the API reads the prompt. */
 function marksIn({ tools, system, messages, options }: Markable): readonly JsonObject[] {
   const automatic = options?.cache_control
   return [...marksOf([tools, system, messages]), ...(isObject(automatic) ? [automatic] : [])]
@@ -134,7 +134,7 @@ function markOf(lifetime: Lifetime): JsonObject {
   return { type: 'ephemeral', ...(lifetime === '1h' ? { ttl: '1h' } : {}) }
 }
 
-/** The last user message, the one before it if the answer between is too long, then where changes ended. */
+/** The last user message, the one before it if the answer between them is too long, then where changes ended. */
 function placesIn(
   messages: readonly Message[],
   anchors: readonly number[],
@@ -151,13 +151,13 @@ function placesIn(
   return new Set(unmarked.slice(0, Math.max(0, max)))
 }
 
-/** The host has marked the block that we would mark. */
+/** True if the host has already marked the block that we would mark. */
 function endsMarked(message: Message | undefined): boolean {
   const blocks = blocksOf(message?.content)
   return isObject(blocks[markableIn(blocks)]?.cache_control)
 }
 
-/** The last block that may be marked, or -1. */
+/** Index of the last block that may be marked, or -1. */
 function markableIn(blocks: readonly Block[]): number {
   return blocks.findLastIndex(
     (block) => !isThinking(block) && block.type !== 'cache_edits' && !(isText(block) && block.text.trim() === ''),

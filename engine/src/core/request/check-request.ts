@@ -1,4 +1,5 @@
-// The rules of the Messages API that a cut or an edit can break. It only reports problems; the repair runs until there are none.
+// Checks the rules of the Messages API that a cut or an edit can break. It only reports problems; the repair runs until none are
+// left.
 
 import { type Block, blocksOf, isBlank, isBlock, isText, isThinking } from '../message/block.ts'
 import { type Message, pairHalfOf, pairsOf } from '../message/message.ts'
@@ -11,7 +12,7 @@ const types = [
   'roles-not-alternating',
   'content-empty',
   'text-empty',
-  'block-not-accepted', // of an unknown type, broken, media of the assistant, a result whose content is an object …
+  'block-not-accepted', // an unknown type, a broken block, media from the assistant, a result whose content is an object …
   'id-missing',
   'use-without-result', // its result is not in the very next message
   'result-without-use', // its use is not in the very message before
@@ -23,8 +24,8 @@ const types = [
   'server-result-without-use',
   'thinking-unsigned',
   'thinking-last', // an answer may not end with thinking
-  'answer-ends-in-space', // a request that ends with the beginning of an answer
-  'text-ill-formed', // a lone surrogate, in whatever string of the message
+  'answer-ends-in-space', // the request ends with the start of an answer
+  'text-ill-formed', // a lone surrogate in any string of the message
 ] as const
 
 export type Problem = { readonly type: (typeof types)[number]; readonly message: number; readonly id?: string }
@@ -34,7 +35,7 @@ export function checkRequest(messages: readonly Message[]): readonly Problem[] {
   return [...messages.flatMap((_, index) => checkMessage(messages, index)), ...checkPairs(messages)]
 }
 
-/** One loop over the blocks: this looks at a whole conversation before each request. */
+/** One loop over the blocks, because this checks a whole conversation before each request. */
 function checkMessage(messages: readonly Message[], index: number): readonly Problem[] {
   const { role, content } = messages[index] as Message
   const found = new Set<Problem['type']>()
@@ -57,23 +58,23 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
   return found.size === 0 ? [] : types.filter((type) => found.has(type)).map((type) => ({ type, message: index }))
 }
 
-/** The beginning of an answer that a model is to continue may not end in white space. */
+/** The start of an answer that the model continues may not end in white space. */
 export function endsInSpace(role: Message['role'], blocks: readonly Block[]): boolean {
   const last = blocks.at(-1)
   return role === 'assistant' && last !== undefined && isText(last) && /\s$/.test(last.text)
 }
 
-/** A call or a result without an id. */
+/** True for a call or a result without an id. */
 export function lacksId({ type, id, tool_use_id: answered }: Block): boolean {
   return (type === 'tool_use' && typeof id !== 'string') || (type === 'tool_result' && typeof answered !== 'string')
 }
 
-/** Of a result, which may hold no text at all. */
+/** True for a result that contains an empty text, which the API refuses. */
 export function holdsEmptyText({ content }: Block): boolean {
   return Array.isArray(content) && content.some((part) => isBlock(part) && isBlank(part))
 }
 
-/** Whose messages may hold it; undefined: both. */
+/** The role that may hold this block. Undefined if both may. */
 function roleOf(block: Block): Message['role'] | undefined {
   const half = pairHalfOf(block)
   if (half === undefined) return isThinking(block) ? 'assistant' : undefined
@@ -108,7 +109,7 @@ function checkPairs(messages: readonly Message[]): readonly Problem[] {
   })
 }
 
-/** A paused turn ends with a call that the server has yet to run; only results of the client's tools may follow it. */
+/** Index of a paused answer. It ends with a call that the server will run later; only results of client tools may follow it. */
 function pausedAnswer(messages: readonly Message[]): number {
   const last = messages.length - 1
   const isResults = blocksOf(messages[last]?.content).every(({ type }) => type === 'tool_result')

@@ -19,7 +19,7 @@ test('the content of a message that did not change is the same object in the nex
   const after = requestMessages(fold.view(), { model }).messages
   expect(after.length).toBeGreaterThan(before.length)
   const same = before.filter(({ content }, at) => content === after[at]?.content)
-  // The last round was still open: its answer, and what the user's side brought.
+  // The last round was still open: its answer and the messages after it.
   expect(same.length).toBeGreaterThanOrEqual(before.length - 2)
 })
 
@@ -54,7 +54,7 @@ test('a date behind its name does not make it another model, and thinking of ano
   expect(didFor(`${binding}-20260102`, { model: binding })).toEqual([])
   expect(didFor('claude-sonnet-4-5', { model: binding })).toEqual(['thinking-dropped'])
   expect(didFor('claude-sonnet-4-5', { model })).toEqual([])
-  // A model that nobody knows may bind it too; its own thinking stays.
+  // An unknown model may bind thinking too. Its own thinking stays.
   expect(didFor('claude-sonnet-4-5', { model: 'nobody-knows-1' })).toEqual(['thinking-dropped'])
   expect(didFor('nobody-knows-1', { model: 'nobody-knows-1' })).toEqual([])
   expect(didFor('nobody-knows-1', { model: 'nobody-knows-2' })).toEqual(['thinking-dropped'])

@@ -96,7 +96,7 @@ test('whatever the ids, they come out legal, one for one, the pairs stay pairs, 
       expect(new Set(named).size).toBe(ids.length)
       expect(checkRequest(legal)).toEqual([])
       expect(legalMessages(legal)).toBe(legal)
-      // Nothing that comes later changes what stands before it, whichever id it has.
+      // Later messages never change earlier ones, whatever their ids.
       const known = request.slice(0, 3)
       expect(legal.slice(0, 3)).toEqual(legalMessages(known))
     }),

@@ -1,6 +1,6 @@
-// A request as the Messages API accepts it, whatever hosts, tools and other providers put into its messages. The session
-// keeps the originals. The same objects where nothing changes. Other APIs have other rules, so this is applied only where a
-// body of the Messages API is made.
+// Builds a request that the Messages API accepts, whatever hosts, tools and other providers put into its messages. The session
+// keeps the originals. Returns the same objects where nothing changes. Used only where a body of the Messages API is made,
+// because other APIs have other rules.
 import { type Block, blocksOf, isBlock, isMedia, isText, isToolResult, isToolUse } from '../message/block.ts'
 import { defined, isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message, Role } from '../message/message.ts'
@@ -23,9 +23,9 @@ export function legalRequest(request: ModelRequest): ModelRequest {
 }
 
 type Accepted = {
-  /** Names of the tools in the request: calls of them keep their names. */
+  /** Names of the tools in the request. Calls of these tools keep their names. */
   readonly offered?: ReadonlySet<unknown>
-  /** Without the beta of a compaction, the API does not know the blocks that it left. */
+  /** Whether the request sends the compaction beta. Without it, the API rejects the blocks of a compaction. */
   readonly takesCompactions?: boolean
 }
 
@@ -53,12 +53,12 @@ function compactionText({ content, cache_control: mark }: Block): Block {
 
 const legalId = /^[a-zA-Z0-9_-]+$/
 const maxName = 128
-/** Enough to recognize an id in a log. */
+/** Long enough to recognize an id in a log. */
 const maxReadable = 40
 
 /**
- * Calls of other providers: ids such as `call_a|fc_b`, names such as `functions.Read`, inputs that are not objects. Depends on
- * the call alone, so that a message keeps its place in the cache. The same object if it is legal.
+ * Fixes calls of other providers: ids such as `call_a|fc_b`, names such as `functions.Read`, inputs that are not objects. Depends
+ * only on the call, so the message keeps its place in the cache. Returns the same object if it is legal.
  */
 function legalCall(block: Block, offered: ReadonlySet<unknown>): Block {
   if (isToolUse(block)) {
@@ -76,21 +76,21 @@ function legalCall(block: Block, offered: ReadonlySet<unknown>): Block {
   return { ...block, edits: blocksOf(block.edits).map(legal) }
 }
 
-/** The readable part of the original, then its hash, which keeps `a.b` and `a:b` apart. */
+/** The readable part of the original and a hash, so that `a.b` and `a:b` stay different. */
 function legalIdFor(id: string): string {
   if (legalId.test(id)) return id
   const readable = id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, maxReadable)
   return `${readable}-${hashText(id).toString(36)}`
 }
 
-/** Two tools may get the same name: it only has to remind the model of the tool that it called. */
+/** Two tools may get the same name. The name only reminds the model which tool it called. */
 function legalName(name: unknown, offered: ReadonlySet<unknown>): string {
   if (typeof name === 'string' && offered.has(name)) return name
   const readable = String(name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_')
   return readable.slice(0, maxName) || 'unknown'
 }
 
-/** Context edits that name tools, with the names that the calls in the request have. */
+/** Renames tools in context edits to the names that the calls in the request have. */
 function withLegalNames(options: JsonObject | undefined, offered: ReadonlySet<unknown>): JsonObject | undefined {
   const management = options?.context_management
   if (!isObject(management) || !Array.isArray(management.edits)) return options
@@ -135,7 +135,7 @@ type ToolParam = Marked & {
   input_schema: { type: 'object'; properties?: unknown; required?: string[]; [key: string]: unknown }
 }
 
-/** Fits the types of the official SDK without a cast. It names the common blocks; others pass through. */
+/** Fits the types of the official SDK without a cast. Names the common blocks; other blocks pass through. */
 export type MessagesBody = {
   model: string
   max_tokens: number
@@ -173,10 +173,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   container_upload: ['file_id', 'cache_control'],
 }
 
-/**
- * Of blocks of known types: fields, kinds of images and documents, failed results. Everything else is dropped or becomes
- * text.
- */
+/** Cleans blocks of known types: fields, kinds of images and documents, failed results. Drops the rest or turns it into text. */
 function legalFields(block: Block, role: Role): Block {
   const known = withFields(withLegalMark(block), fieldsOf[block.type])
   if (isMedia(known)) return legalMedia(known)
@@ -190,7 +187,7 @@ function legalFields(block: Block, role: Role): Block {
 
 const fileText: Block = { type: 'text', text: '[File that was uploaded, without its id]' }
 
-/** Without other fields: the API refuses those it does not know. */
+/** Keeps only these fields, because the API refuses unknown ones. */
 function withFields<T extends JsonObject>(value: T, fields: readonly string[] | undefined): T {
   if (fields === undefined) return value
   const isKnown = (key: string) => key === 'type' || fields.includes(key)
@@ -214,7 +211,7 @@ function withLegalMark(block: Block): Block {
   return legal === mark ? block : { ...block, cache_control: legal }
 }
 
-/** Only answers have citations. */
+/** Only answers may have citations. */
 function withLegalCitations(block: Block, role: Role): Block {
   const { citations } = block
   if (citations === undefined || citations === null) return block
@@ -263,7 +260,7 @@ function legalMedia(block: Block): Block {
   return legal === undefined ? described(block) : { ...block, source: legal }
 }
 
-/** The first bytes in base64. The API compares them with the media type that is given. */
+/** First bytes of each format in base64. The API compares them with the given media type. */
 const imageTypes: readonly (readonly [string, RegExp])[] = [
   ['image/png', /^iVBORw/],
   ['image/jpeg', /^\/9j\//],
@@ -308,7 +305,7 @@ function named(source: JsonObject, key: string): JsonObject | undefined {
   return value === '' ? undefined : filled(source, { type: source.type, [key]: value })
 }
 
-/** These fields and no others; the same object if it has just those. */
+/** Keeps exactly these fields. Returns the same object if it has no others. */
 function filled(source: JsonObject, fields: JsonObject): JsonObject {
   const keys = Object.keys(fields)
   const isSame = Object.keys(source).length === keys.length && keys.every((key) => source[key] === fields[key])

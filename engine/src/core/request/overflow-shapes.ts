@@ -1,11 +1,11 @@
-// How providers say that a prompt is too long, one row each, with the numbers they give. refusal.ts reads them.
+// How providers say that a prompt is too long, one row each, with the numbers they give. refusal.ts reads the rows.
 
 export type OverflowRow = { readonly shape: string; readonly pattern: RegExp }
 
 /**
- * Who says it, then a pattern, linear in the text, with {actual} (tokens of the prompt), {limit} (of the window), {output}
- * (tokens asked for as output), {total} (prompt and output), {over} (how many too many) and {n} (another number). The first
- * row that fits wins, so wordings with more numbers come first.
+ * Each row is a provider and a pattern, linear in the text, with {actual} (tokens of the prompt), {limit} (of the window),
+ * {output} (tokens requested as output), {total} (prompt and output), {over} (tokens too many) and {n} (another number). The
+ * first row that matches wins, so wordings with more numbers come first.
  */
 const table = String.raw`
 anthropic        prompt is too long:\s*{actual}\s*tokens\s*>\s*{limit}\s*maximum
@@ -80,11 +80,11 @@ export const overflowRows: readonly OverflowRow[] = [...table.matchAll(/^(\S+) +
   },
 )
 
-/** A provider limits how fast tokens come: smaller prompts may pass, but the window has not been met. */
+/** A rate limit for tokens: a smaller prompt may pass, but the window is not full. */
 export const rateLimitWords =
   /rate[_ -]?limit|too many requests|tokens? per (?:minute|min|hour|day|month)|requests? per (?:minute|min|day)|\b[TR]P[MD]\b|throttl|quota|please wait before trying|please wait and try|daily (?:token )?limit|retry[- ]after|overloaded|at capacity|service unavailable/i
 
-/** Bytes, pixels, pages: the media go first, and tokens say nothing about it. */
+/** Limits in bytes, pixels or pages. They say nothing about tokens, and media are removed first. */
 export const tooLargeWords =
   /request_too_large|request entity too large|payload too large|content too large|body (?:is )?too large|request exceeds the maximum size|image exceeds [\d.]+ ?[MK]B|image dimensions exceed|too many images|too much media|maximum of \d+ pdf pages|string too long\. expected a string with maximum length/i
 

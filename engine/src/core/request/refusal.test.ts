@@ -1,5 +1,5 @@
-// Every wording that the table knows, with the numbers in it, and what must never be taken for an overflow. The wordings
-// are those of real servers, from public documentation and public issues.
+// Every wording that the table knows, with its numbers, and wordings that must never count as an overflow. All are from real
+// servers, taken from public documentation and public issues.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ModelAnswer, Overflow } from '../ports/model.ts'
@@ -7,7 +7,7 @@ import { overflowOfAnswer, type Refusal, readRefusal } from './refusal.ts'
 
 type Case = readonly [string, string, Overflow]
 
-/** Told as text in an OpenAI-like body with status 400, unless a test says otherwise. */
+/** Sent as text in an OpenAI-like body with status 400, unless a test sets something else. */
 const wordings: readonly Case[] = [
   ['anthropic', 'prompt is too long: 213462 tokens > 200000 maximum', { actual: 213_462, limit: 200_000 }],
   [
@@ -210,7 +210,7 @@ describe('an overflow', () => {
   test.each(wordings)('in the words of %s: %s', (shape, message, overflow) => {
     const verdict = { reason: 'overflow', message, shape, overflow }
     expect(readRefusal({ status: 400, body: body(message) })).toEqual(verdict)
-    // LiteLLM (PR 22624): inside a stream that began with 200 there is no status.
+    // LiteLLM (PR 22624): no status inside a stream that began with 200.
     expect(readRefusal({ body: body(message) })).toEqual(verdict)
     expect(readRefusal({ status: 400, body: JSON.stringify(body(message)) })).toEqual(verdict)
     expect(readRefusal({ status: 500, body: body(message) })).toEqual(verdict)
@@ -256,7 +256,7 @@ describe('an overflow', () => {
 
   test('is told by a status and nothing else at one provider, and at no other', () => {
     expect(readRefusal({ status: 400, body: '', endpoint: 'https://api.cerebras.ai/v1' }).reason).toBe('overflow')
-    // pi: any "400 status code (no body)" was one, also when the SDK had thrown the body away.
+    // pi took any "400 status code (no body)" for one, even when the SDK had dropped the body.
     expect(readRefusal({ status: 400, body: '', endpoint: 'https://example.com' }).reason).toBe('invalid')
   })
 })

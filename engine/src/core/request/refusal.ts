@@ -1,4 +1,4 @@
-// What a provider's refusal means. A rate limit is never an overflow, whatever words it shares with one.
+// Classifies a provider's refusal. A rate limit is never an overflow, even if it uses the same words.
 import { defined, isObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { FailureReason, ModelAnswer, ModelFailure, Overflow } from '../ports/model.ts'
@@ -6,25 +6,25 @@ import { headOf } from '../text/cut.ts'
 import { overflowRows, rateLimitWords, tooLargeWords, tooMuchMedia } from './overflow-shapes.ts'
 
 export type Refusal = {
-  /** Absent if the refusal came inside a stream that began with 200, or if nothing came. */
+  /** Absent if the refusal came inside a stream that began with 200, or if there was no response. */
   readonly status?: number
-  /** An object, JSON as text, or any other text. */
+  /** An object, JSON text or any other text. */
   readonly body: unknown
-  /** Who was asked: one provider refuses with a status and nothing else. */
+  /** The URL of the request: one provider refuses with a status and nothing else. */
   readonly endpoint?: string
 }
 
 export type Verdict = {
   readonly reason: Exclude<FailureReason, 'aborted'>
   readonly message: string
-  /** The provider's own name for it. */
+  /** The provider's own name for the error. */
   readonly code?: string
   readonly overflow?: Overflow
   readonly media?: ModelFailure['media']
   readonly shape?: string
 }
 
-/** Longer than any error: the rest is an echo of the prompt. */
+/** No error is longer; the rest is an echo of the prompt. */
 const maxTextLength = 16_000
 const deepest = 8
 
@@ -41,7 +41,10 @@ export function readRefusal(refusal: Refusal): Verdict {
   return { reason: reasonOf(status, all, isRateLimit), ...said }
 }
 
-/** In an answer: the window ended it, the provider took too much (z.ai), or cut off the prompt (MiMo, LM Studio). */
+/**
+ * An overflow that shows only in the answer: the window ended it, the provider accepted too much (z.ai), or it cut off the prompt
+ * (MiMo, LM Studio).
+ */
 export function overflowOfAnswer(answer: ModelAnswer, window?: number): Overflow | undefined {
   const last = answer.usage.iterations?.at(-1) ?? answer.usage
   const actual = totalOf(last) - last.output
@@ -53,7 +56,7 @@ export function overflowOfAnswer(answer: ModelAnswer, window?: number): Overflow
   return actual > window || (saidNothing && actual >= window * 0.99) ? { actual, limit: window } : undefined
 }
 
-/** The status gates the verdict; 500 and 502 because local servers and proxies put a client's mistake there. */
+/** Only these statuses can be an overflow. 500 and 502 are included because local servers and proxies use them for client errors. */
 function mayBeOverflow(status: number | undefined): boolean {
   return status === undefined || [400, 413, 422, 424, 500, 502].includes(status)
 }
@@ -69,7 +72,7 @@ function overflowIn(refusal: Refusal, text: string): Pick<Verdict, 'overflow' | 
   return isBare ? { shape: 'cerebras', overflow: {} } : undefined
 }
 
-/** Drops a count of limit − output + 1: the server stopped counting there, so it means "at least". */
+/** Drops a count of limit − output + 1. The server stopped counting there, so the count only means "at least". */
 function withoutGuess({ actual, ...rest }: Overflow): Overflow {
   const { limit = 0, maxTokens = 0 } = rest
   return actual === undefined || actual === limit - maxTokens + 1 ? rest : { actual, ...rest }
@@ -91,7 +94,7 @@ function numbersIn(groups: { readonly [name: string]: string | undefined }): Ove
   return defined({ actual, limit, maxTokens: output || undefined })
 }
 
-/** Pages and images together; the wording without pages counts documents. */
+/** Counts pages and images together. The wording without pages counts documents. */
 function mediaIn(text: string): Pick<Verdict, 'media'> {
   const match = tooMuchMedia.exec(text)?.groups
   if (!match) return {}
@@ -122,14 +125,14 @@ function reasonOf(status: number | undefined, text: string, isRateLimit: boolean
   return /invalid_request|invalid_argument|bad request/i.test(text) ? 'invalid' : 'transient'
 }
 
-/** "Limit 6000, Requested 7000": waiting does not help, a higher quota does. */
+/** "Limit 6000, Requested 7000": waiting does not help, only a higher quota does. */
 function asksForMoreThanAllowed(text: string): boolean {
   const match = /limit:? (?<limit>\d[\d,]*), (?:used:? \d[\d,]*, )?requested:? (?<requested>\d[\d,]*)/i.exec(text)
   const read = (name: string): number => Number(match?.groups?.[name]?.replaceAll(',', ''))
   return match !== null && read('requested') > read('limit')
 }
 
-/** Every string in a body, JSON inside strings unpacked: gateways wrap the provider's own error text. */
+/** Every string in a body, including JSON inside strings, because gateways wrap the provider's error text. */
 function textsOf(body: unknown, depth = 0): readonly string[] {
   if (depth > deepest) return []
   if (typeof body === 'string') {
@@ -140,7 +143,7 @@ function textsOf(body: unknown, depth = 0): readonly string[] {
   return isObject(body) ? Object.values(body).flatMap((value) => textsOf(value, depth + 1)) : []
 }
 
-/** Inside a stream that began with 200, gateways say the status they would have sent. */
+/** Inside a stream that began with 200, gateways report the status that they would have sent. */
 function statusIn(body: unknown): number | undefined {
   const error = errorIn(body)
   const code = Number(numberAt(error, 'code') ?? numberAt(error, 'status') ?? stringAt(error, 'code'))
@@ -158,7 +161,7 @@ function errorIn(body: unknown): unknown {
   return isObject(object) && isObject(object.error) ? object.error : object
 }
 
-/** The provider's own words, if there are any. */
+/** The provider's own message if there is one. */
 function messageOf({ status, body }: Refusal, texts: readonly string[]): string {
   const error = errorIn(body)
   const said = stringAt(error, 'message') ?? stringAt(error, 'error') ?? texts.join(' ')

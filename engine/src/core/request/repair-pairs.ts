@@ -1,5 +1,4 @@
-// The data that the passes of a repair change, and the passes that pair calls with results, for tools of the client and of the
-// server.
+// The data that the passes of a repair change, and the passes that pair calls with results, for client and server tools.
 
 import {
   type Block,
@@ -16,18 +15,18 @@ import { neutralize } from '../text/neutralize.ts'
 
 export type Repair = {
   readonly type:
-    | 'thinking-dropped' // unsigned, bound to a prefix that has changed, at the end of an answer, or in the wrong role
+    | 'thinking-dropped' // unsigned, bound to a changed prefix, at the end of an answer, or in the wrong role
     | 'half-characters-replaced' // lone surrogates, which no API accepts
-    | 'block-converted' // unknown or broken blocks, those of MCP, results whose content is an object, media of the assistant
-    | 'space-trimmed' // at the end of an answer that the model is to continue
+    | 'block-converted' // unknown or broken blocks, MCP blocks, results whose content is an object, media from the assistant
+    | 'space-trimmed' // at the end of an answer that the model continues
     | 'empty-dropped'
     | 'messages-merged'
-    | 'result-added' // for a call that never got one
+    | 'result-added' // for a call without one
     | 'result-moved'
     | 'result-became-text' // its call is no longer there
     | 'use-became-text'
     | 'duplicate-dropped'
-    | 'server-block-dropped' // half a pair of a server's tool
+    | 'server-block-dropped' // a server tool's call without its result, or the reverse
     | 'opening-added'
   /** Index of the message in the request before the repair. */
   readonly message: number
@@ -38,21 +37,21 @@ export type Draft = {
   readonly role: Role
   readonly blocks: readonly Block[]
   readonly index: number
-  /** The message itself, until something about it changes. */
+  /** The original message, as long as nothing about it has changed. */
   readonly whole?: Message
 }
 
 export type Report = (repair: Repair) => void
-/** Reports in the order of the drafts, and returns a draft that it leaves alone as it is. */
+/** Reports in the order of the drafts, and returns unchanged drafts as they are. */
 export type Pass = (drafts: readonly Draft[], report: Report) => readonly Draft[]
 
-/** The draft with these blocks; the same object when they are the same. */
+/** The draft with these blocks. Returns the same object if they are the same. */
 export function withBlocks(draft: Draft, blocks: readonly Block[]): Draft {
   const isSame = blocks.length === draft.blocks.length && blocks.every((block, at) => block === draft.blocks[at])
   return isSame ? draft : { role: draft.role, blocks, index: draft.index }
 }
 
-/** Replaces each block by others. Drafts in which none changes stay the same objects. */
+/** Replaces each block by others. Returns the same objects for drafts that do not change. */
 export function changeBlocks(
   drafts: readonly Draft[],
   change: (block: Block, draft: Draft) => readonly Block[],
@@ -69,7 +68,7 @@ export function note(text: string): TextBlock {
   return { type: 'text', text }
 }
 
-/** A result whose call is gone: its text, and its images as they are. */
+/** The text of a result whose call is gone, and its images unchanged. */
 export function resultAsText(result: Block): readonly Block[] {
   const text = textOf(result.content)
   const title = '[Result of a tool call that is no longer in this conversation]'
@@ -83,7 +82,10 @@ export function useAsText(use: Block): Block {
 
 const noResult = '[No result: the call was interrupted, or its result is not part of this conversation]'
 
-/** Of calls with one id the first stays. It does not get the result of the second: the answers between saw none. */
+/**
+ * The first of several calls with one id stays. It does not get the result of the second, because the answers between them did
+ * not see it.
+ */
 export function uniqueUses(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const seen = new Map<string, { readonly block: Block; readonly draft: Draft }>()
   const answered = new Set<string>()
@@ -129,7 +131,7 @@ export function missingResult(id: string, message: number, report: Report): Bloc
 type Found = { readonly at: number; readonly nth: number; readonly block: ToolResultBlock }
 type Chosen = Found & { readonly to: number }
 
-/** Expects roles that alternate and uses that are unique; leaves every result where it belongs. */
+/** Expects alternating roles and unique calls. Leaves every result where it belongs. */
 export function pairedResults(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const chosen = chooseResults(drafts)
   const fetched = (to: number, message: number): readonly Block[] =>
@@ -184,7 +186,7 @@ function leftover(
   return isCopy ? [] : resultAsText(block)
 }
 
-/** Reports a mere change of order; other changes have been reported. */
+/** Reports only a change of order. Other changes are already reported. */
 function arranged(draft: Draft, blocks: readonly Block[], report: Report): Draft {
   const arrangement = withBlocks(draft, blocks)
   if (arrangement !== draft && blocks.length === draft.blocks.length) {
@@ -194,7 +196,7 @@ function arranged(draft: Draft, blocks: readonly Block[], report: Report): Draft
   return arrangement
 }
 
-/** Server tools: a result follows its use; a use without a result stays only while the turn is paused on it. */
+/** For server tools, a result follows its call. A call without a result stays only while the turn is paused on it. */
 export function pairedServerTools(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const uses = new Map<string, { readonly block: Block; readonly at: number }>()
   const answered = new Set<string>()

@@ -75,7 +75,7 @@ describe('the repairer', () => {
     })
   })
 
-  // A process that ends between a call and its result, and goes on with the next request.
+  // A process that ends between a call and its result, and continues with the next request.
   test('trims the beginning of an answer that the model is to continue, and no other answer', () => {
     const request = [u(text('go')), a(text('so ')), u(text('on')), a(text('first, '), text('then:\n'))]
     expect(repairRequest(request)).toEqual({
@@ -183,10 +183,10 @@ describe('the repairer', () => {
     expect(shapesOf(cut)).toEqual({ shape: 'u a u', did: ['server-block-dropped'] })
     const paused = [u(text('go')), a(text('looking'), serverUse('s1'))]
     expect(shapesOf(paused)).toEqual({ shape: 'u a[t su]', did: [] })
-    // A call of the client's in the same answer is run meanwhile.
+    // Meanwhile the client runs its own call of the same answer.
     const both = [u(text('go')), a(serverUse('s1'), use('t1')), u(result('t1'))]
     expect(shapesOf(both)).toEqual({ shape: 'u a[su tu] u[tr]', did: [] })
-    // Words of the user beside the result end the pause.
+    // User text beside the result ends the pause.
     const typed = [u(text('go')), a(serverUse('s1'), use('t1')), u(result('t1'), text('wait'))]
     expect(shapesOf(typed)).toEqual({ shape: 'u a[tu] u[tr t]', did: ['server-block-dropped'] })
     const whole = [u(text('go')), a(serverUse('s1'), serverResult('s1'), text('so')), u(text('ok'))]
@@ -358,7 +358,7 @@ describe('whatever it is given', () => {
         const { messages: repaired, repairs } = repairRequest(messages, options)
         expect(JSON.stringify(messages)).toBe(given)
         if (repaired.length > 0) expect(checkRequest(repaired)).toEqual([])
-        // The indices of `changed` are those of the request that was given.
+        // `changed` has the indices of the request before the repair.
         const { changed: _, ...same } = options
         const again = repairRequest(repaired, same)
         expect(again).toEqual({ messages: repaired, repairs: [] })

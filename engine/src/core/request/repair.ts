@@ -1,5 +1,5 @@
-// Makes a request valid, whatever was cut out of it: from messages, or from the view with thinking and the provider's own
-// summary as the model accepts them. Everything that goes to a model passes through here.
+// Makes a request valid after any cut, from messages or from the view, with thinking and the provider's own summary as the model
+// accepts them. Every request to a model passes through here.
 import { modelFacts } from '../catalog/models.ts'
 import { type Block, blocksOf, isBlank, isBlock, isText, isThinking, isToolResult } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
@@ -27,9 +27,9 @@ import {
 } from './repair-pairs.ts'
 
 /**
- * strip-unsigned (the default): the API refuses thinking without its signature. strip-changed: also that of messages that
- * are named, for models that bind it to the exact prefix. strip-all: none is left. An answer loses all of its thinking or
- * none.
+ * strip-unsigned (the default): drops thinking without its signature, which the API refuses. strip-changed: also drops the
+ * thinking of the messages in `changed`, for models that bind it to the exact prefix. strip-all: drops all of it. An answer loses
+ * all of its thinking or none.
  */
 export type ThinkingRepair = 'strip-unsigned' | 'strip-changed' | 'strip-all'
 
@@ -40,7 +40,7 @@ export type RepairOptions = {
 }
 
 export type Repaired = {
-  /** The array that was given, when nothing had to be done. */
+  /** The given array if nothing had to change. */
   readonly messages: readonly Message[]
   readonly repairs: readonly Repair[]
 }
@@ -57,7 +57,7 @@ const passes: readonly Pass[] = [
   opened,
   withoutSpaceAtEnd,
 ]
-/** A repair may lay something else open, hence rounds. More than a few mean that two passes undo each other. */
+/** A repair may uncover another problem, so the passes run in rounds. More than a few rounds mean that two passes undo each other. */
 const maxRounds = 12
 
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
@@ -94,7 +94,7 @@ function withoutThinking({ role, blocks, index }: Draft, report: Report): Draft 
   return { role, blocks: blocks.filter((block) => !isThinking(block)), index }
 }
 
-/** Before everything else, since the other passes expect blocks of known types. */
+/** Runs first, because the other passes expect blocks of known types. */
 function inReadableBlocks(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return changeBlocks(drafts, (block, { role, index }) => {
     const readable = readableBlock(block, role)
@@ -103,7 +103,7 @@ function inReadableBlocks(drafts: readonly Draft[], report: Report): readonly Dr
   })
 }
 
-/** Before the pairing, since calls and results are paired by id. A signature does not fit a changed text. */
+/** Runs before the pairing, because calls and results are paired by id. A signature does not match a changed text. */
 function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     const blocks = wellFormedValue(draft.blocks)
@@ -114,7 +114,7 @@ function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly D
   })
 }
 
-/** An answer that ends with thinking was cut off; a user message holds none. */
+/** An answer that ends with thinking was cut off. A user message never holds thinking. */
 function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     if (draft.role === 'user') return draft.blocks.some(isThinking) ? withoutThinking(draft, report) : draft
@@ -125,7 +125,7 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
   })
 }
 
-/** A call or a result without an id cannot be paired: it becomes text. */
+/** Turns a call or a result without an id into text, because it cannot be paired. */
 function withoutNameless(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return changeBlocks(drafts, (block, { index }) => {
     if (!lacksId(block)) return [block]
@@ -135,7 +135,7 @@ function withoutNameless(drafts: readonly Draft[], report: Report): readonly Dra
   })
 }
 
-/** A result may be empty, but may not hold an empty text. */
+/** A result may be empty but may not contain an empty text. */
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.flatMap((draft) => {
     const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
@@ -151,7 +151,7 @@ function withoutEmptyTexts(block: Block): Block {
   return { ...block, content: blocksOf(block.content).filter((part) => !isBlank(part)) }
 }
 
-/** Between two answers it adds missing results: the second answer was given on a request that had those. */
+/** Adds missing results between two answers: the request for the second answer had them. */
 function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const answered = new Set(
     drafts.flatMap(({ blocks }) => blocks.filter(isToolResult).map((block) => block.tool_use_id)),
@@ -176,14 +176,14 @@ function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return out
 }
 
-/** A request begins with the user. The note says what it is, so that nobody takes it for a question. */
+/** A request begins with a user message. The added one says what it is, so that the model does not take it for a question. */
 function opened(drafts: readonly Draft[], report: Report): readonly Draft[] {
   if (drafts[0]?.role !== 'assistant') return drafts
   report({ type: 'opening-added', message: 0 })
   return [{ role: 'user', blocks: [note(opening)], index: 0 }, ...drafts]
 }
 
-/** A model that continues an answer refuses one that ends in white space. */
+/** A model refuses to continue an answer that ends in white space. */
 function withoutSpaceAtEnd(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const last = drafts.at(-1)
   const end = last?.blocks.at(-1)
@@ -194,7 +194,7 @@ function withoutSpaceAtEnd(drafts: readonly Draft[], report: Report): readonly D
 }
 
 export type RequestChoices = {
-  /** An unknown model is assumed to bind thinking, which is the safe side. */
+  /** An unknown model is assumed to bind thinking, which is safe either way. */
   readonly model?: string | undefined
   /** The next messages, if the transcript does not have them yet. */
   readonly next?: readonly Message[] | undefined
@@ -207,7 +207,7 @@ export function requestMessages(view: View, choices: RequestChoices = {}): Repai
   return repairRequest(messages, binds ? { thinking: 'strip-changed', changed: voidedIn(view, model) } : {})
 }
 
-/** Answers whose thinking is void on a model that binds it: given on another prefix, or by another model. */
+/** Answers whose thinking is invalid for a model that binds it, because it was made for another prefix or by another model. */
 function voidedIn({ messages, changed }: View, model: string | undefined): ReadonlySet<number> {
   if (model === undefined) return changed
   const named = new Set(messages.map((message) => message.model))
@@ -217,19 +217,19 @@ function voidedIn({ messages, changed }: View, model: string | undefined): Reado
   return new Set([...changed, ...foreign])
 }
 
-/** Answers name their model more exactly than requests do: a date does not make it another one. */
+/** Answers name their model more exactly than requests do, so a date is ignored. */
 function isSameModel(one: string, other: string): boolean {
   return one === other || (modelFacts(one) !== undefined && modelFacts(one) === modelFacts(other))
 }
 
-/** Whether a request continues an answer that began without thinking: there the API refuses manual thinking. */
+/** True if the request continues an answer that began without thinking. The API then refuses manual thinking. */
 export function continuesUnthought(messages: readonly Message[]): boolean {
   const asked = messages.findLastIndex(({ role, content }) => role === 'user' && !blocksOf(content).some(isToolResult))
   const first = firstOf(messages[asked + 1])
   return first !== undefined && !isThinking(first)
 }
 
-/** For manual thinking: drops that of answers that do not begin with it. The same array if there are none. */
+/** Drops the thinking of answers that do not begin with it, for manual thinking. Returns the same array if there are none. */
 export function withThinkingFirst(messages: readonly Message[]): readonly Message[] {
   const isOdd = (message: Message) => {
     const first = firstOf(message)
@@ -244,19 +244,19 @@ function firstOf(message: Message | undefined): Block | undefined {
   return blocksOf(message?.content).find(({ type }) => type !== 'compaction')
 }
 
-/** Of the request for the provider's own compaction, and of every later one that carries its block. */
+/** Header for the provider's own compaction, and for every later request with its block. */
 export const onDemandBeta = 'compact-2026-09-04'
 
-/** Stored on the summary's record, beside its text. */
+/** Stored on the record of the summary, next to its text. */
 export type ProviderSummary = {
   readonly provider: string
   readonly model: string
   readonly block: Block
-  /** Follows the block, in place of the summary's text. */
+  /** Text that follows the block and replaces the text of the summary. */
   readonly beside: string
 }
 
-/** The block stored on a summary's record, if this model can read it; every other model reads the summary as text. */
+/** The block stored on a summary's record if this model can read it. All other models read the summary as text. */
 export function providerSummaryIn(
   record: JsonObject | undefined,
   client: ModelClient,

@@ -1,4 +1,4 @@
-// From what tools showed and changed to what comes back: which part of a large file, and what of a file that has changed.
+// Which part of a large file is restored, and what is restored of a file that has changed.
 import { describe, expect, test } from 'vitest'
 import { call, type Said, shell } from '../../testing/talk.ts'
 import { restoreContext } from './restore.ts'

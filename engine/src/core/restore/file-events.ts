@@ -1,5 +1,5 @@
-// What each message did to files: reads, edits and writes by tools and shell commands, and files that the client put into
-// the context. Everybody who asks which files were touched, shown or changed reads this.
+// What each message did to files: reads, edits and writes by tools and shell commands, and files that the client added to the
+// context. All code that asks which files were touched, shown or changed reads this.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
@@ -14,31 +14,31 @@ import { isClearedText } from '../transcript/format/messages.ts'
 export type FileTouch = { readonly path: string; readonly by: 'tool' | 'command' | 'client' } & (
   | {
       readonly type: 'read'
-      /** Those that a call asked for. */
+      /** The lines that a call requested. */
       readonly lines?: Lines
-      /** The message shows the file whole. */
+      /** The message shows the whole file. */
       readonly isWhole: boolean
       readonly shown: () => ShownText | undefined
     }
   | {
       readonly type: 'changed'
-      /** Of a patch. */
+      /** The action of a patch. */
       readonly act?: PatchedFile['act']
-      /** The whole text, where the call wrote it. */
+      /** The whole text, if the call wrote it. */
       readonly text?: string
-      /** The whole text before the edits, where the client recorded it. */
+      /** The whole text before the edits, if the client recorded it. */
       readonly original?: string
       readonly edits: readonly TextEdit[]
     }
 )
 
 export type ShownText = {
-  /** As the client recorded it. */
+  /** The path in the client's record. */
   readonly path?: string
-  /** The number of the first line. */
+  /** The first line's number. */
   readonly start: number
   readonly lines: readonly string[]
-  /** How many lines the file has, where the client recorded it. */
+  /** Number of lines in the file, if the client recorded it. */
   readonly total?: number | undefined
 }
 
@@ -51,7 +51,7 @@ type Answered = {
 
 export type FileNews = {
   readonly touches: readonly FileTouch[]
-  /** Commands and agents that may have changed more than they name. They come before the touches. */
+  /** Commands and agents that may have changed files that they do not name. They come before the touches. */
   readonly unsure: readonly Unsure[]
 }
 
@@ -60,10 +60,10 @@ export type Unsure = {
   readonly removes: (path: string) => boolean
 }
 
-/** Takes messages in order and returns what each did. */
+/** Takes messages in order and returns what each did to files. */
 export type FileWalk = (message: ViewMessage, record?: JsonObject) => FileNews
 
-/** A call that was stopped gets no result. It is forgotten after this many others. */
+/** An interrupted call gets no result. It is forgotten after this many others. */
 const maxOpenCalls = 256
 
 export function createFileWalk(named: NamedKinds = {}): FileWalk {
@@ -79,7 +79,7 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
       if (isDenied(block, record)) continue
       const call = toolCall(use, named)
       const script = call.type === 'command' ? readScript(call.script) : undefined
-      // A command that failed may have changed something before it did.
+      // A command may have changed something before it failed.
       unsure.push(...unsureAfter(call, script, block.is_error === true))
       if (block.is_error === true) continue
       const answered = { call, result: block, raw: objectAt(record, 'toolUseResult') }
@@ -90,7 +90,7 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
   }
 }
 
-/** It was never run. A shell’s own “Permission denied” says nothing about the commands before it. */
+/** The call never ran. The shell's own “Permission denied” says nothing about earlier commands. */
 function isDenied({ is_error, content }: ToolResultBlock, record: JsonObject | undefined): boolean {
   if (record?.toolDenialKind !== undefined) return true
   return (
@@ -101,7 +101,7 @@ function isDenied({ is_error, content }: ToolResultBlock, record: JsonObject | u
   )
 }
 
-/** Agents of these types only look. */
+/** Agents of these types only read. */
 const lookingAgent = /explore|plan|search|review/i
 
 function unsureAfter(call: ToolCall, script: Script | undefined, isError: boolean): readonly Unsure[] {
@@ -141,7 +141,7 @@ function scriptTouches({ files }: Script, answered: Answered): readonly FileTouc
 
 type Read = { readonly path: string; readonly lines: Lines; readonly answered: Omit<Answered, 'call'> }
 
-/** A pointer to an older read and a cleared result show nothing; a command may print more than the file. */
+/** A pointer to an older read and a cleared result show no lines. A command may print more than the file. */
 function readTouch(by: FileTouch['by'], { path, lines, answered }: Read): FileTouch {
   const { result, raw } = answered
   const [from, to] = lines
@@ -151,7 +151,7 @@ function readTouch(by: FileTouch['by'], { path, lines, answered }: Read): FileTo
     const recorded = recordedText(objectAt(raw, 'file'))
     if (isPointer(result)) return recorded
     const printed = shownLines(textOf([result]), from)
-    // The record may hold what the tool left out of its result, such as a secret.
+    // The record may hold text that the tool omitted from its result, such as a secret.
     if (printed?.isNumbered && recorded) {
       // Results omit the newline at the end of the file.
       const isEnded = recorded.lines.length === printed.lines.length + 1 && recorded.lines.at(-1) === ''
@@ -163,7 +163,7 @@ function readTouch(by: FileTouch['by'], { path, lines, answered }: Read): FileTo
   return { type: 'read', by, path, lines, isWhole, shown }
 }
 
-/** Attachments about one file. A person's own edit is announced this way as well. */
+/** Attachments about one file. A person's own edit also arrives this way. */
 const fileKinds = new Set(['file', 'already_read_file', 'compact_file_reference', 'edited_text_file', 'files'])
 
 function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: JsonObject | undefined): FileTouch[] {
@@ -178,7 +178,7 @@ function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: 
   if (kind === 'edited_text_file') return [{ type: 'changed', by: 'client', path, edits: [] }]
   const touch = { type: 'read', by: 'client', path } as const
   if (kind === 'files') {
-    // What was restored after an earlier compaction: the title of an excerpt says so after the path.
+    // Restored after an earlier compaction. The title of an excerpt says so after the path.
     const [title, ...lines] = stringAt(attachment, 'content')?.split('\n') ?? []
     const isWhole = title === `File ${path}`
     return [{ ...touch, isWhole, shown: () => (isWhole ? { start: 1, lines } : undefined) }]
@@ -192,7 +192,7 @@ function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: 
   return [{ ...touch, isWhole, shown: () => recordedText(file) }]
 }
 
-/** A tool read the file for the client, so this is like the result of a call. */
+/** A tool read the file for the client, so this is handled like the result of a call. */
 function attachedRead(content: ViewMessage['content'], raw: JsonObject): FileTouch[] {
   const file = objectAt(raw, 'file')
   const path = stringAt(file, 'filePath')
@@ -215,7 +215,7 @@ function recordedText(file: JsonObject | undefined): ShownText | undefined {
 /** `  12→const a = 1`, `12\tconst a = 1`, `12: const a = 1` or `12| const a = 1`. */
 const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/s
 
-/** The lines of a read without the line numbers that most agents put in front. */
+/** The lines of a read, without the line numbers that most agents add. */
 function shownLines(text: string, from: number): (ShownText & { readonly isNumbered: boolean }) | undefined {
   if (text === '') return undefined
   const all = text.split('\n')

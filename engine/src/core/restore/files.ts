@@ -1,5 +1,5 @@
-// Restores the files being worked on, with their current content, edited ones first. Of a large file it restores excerpts
-// around the places that were changed or read last; a file that does not fit is named with its size.
+// Restores the current content of the files in use, edited ones first. For a large file it restores excerpts around the places
+// changed or read last. A file that does not fit is listed with its size.
 import type { FilePart, NotRestored, RestoredPiece } from '../ports/restore.ts'
 import { type Lines, pathKey } from '../tools/call.ts'
 import { isRuleFile } from './from-disk.ts'
@@ -8,7 +8,7 @@ import { stretchesOf } from './seen-files.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'
 
 const maxFiles = 5
-/** This many are named if they cannot be restored; further ones fill the room that is left. */
+/** This many files are listed if they cannot be restored; older ones only fill the remaining room. */
 const recent = 8
 const maxTried = 28
 const perFile = 5_000
@@ -35,8 +35,8 @@ export const restoreFiles: Restorer = {
 }
 
 /**
- * Files that the open work names, in the order in which it names them; then what is being worked on, then what the user has moved on
- * from, edited files first.
+ * Files that the open work names, in that order; then files in use; then files that the user has moved on from. Edited files come
+ * first within a group.
  */
 function wanted(input: RestoreInput): readonly TouchedFile[] {
   const visible = visibleFiles(input.kept, input)
@@ -50,7 +50,7 @@ function wanted(input: RestoreInput): readonly TouchedFile[] {
   return ranked.map(({ file }) => file).slice(0, maxTried)
 }
 
-/** Where the text first names a file; its name must not be a part of a longer one. */
+/** Index of the first mention of a file. Its name must not be part of a longer name. */
 function namedAt(path: string, text: string): number | undefined {
   const name = path.split(/[\\/]/).at(-1) ?? ''
   if (!name.includes('.')) return undefined
@@ -60,7 +60,7 @@ function namedAt(path: string, text: string): number | undefined {
   return undefined
 }
 
-/** The transcript itself, or restored another way: with the system prompt, as the plan, as a rule file. */
+/** The transcript itself, or a file that is restored elsewhere: with the system prompt, as the plan, or as a rule file. */
 function isElsewhere(path: string, { state, transcriptPath, root }: RestoreInput): boolean {
   const key = pathKey(path, root)
   const others = [transcriptPath, state.plan?.path, ...state.memoryFiles]
@@ -94,9 +94,9 @@ type Large = {
 }
 
 const around = 8
-/** Fewer lines of a longer file say nothing on their own. */
+/** Excerpts with fewer lines are useless. */
 const minLines = 5
-/** As many lines as fit: the places that were changed, discussed or read last, with some lines around them. */
+/** The lines that fit: places that were changed, discussed or read last, with some lines around them. */
 function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large): RestoredPiece | undefined {
   const lines = text.replace(/\n$/, '').split('\n')
   const allowed = new Set(part ? part.lines.flatMap(numbersIn) : numbersIn([1, lines.length]))
@@ -139,9 +139,8 @@ function whyNotWhole({ lines, differs }: FilePart, length: number): string {
 type FileText = { readonly text: string; readonly lines: readonly string[]; readonly next: string }
 
 /**
- * Blocks with a name that the next step mentions, since that is still open; the inserted lines, newest first, in the block they
- * belong to; lines that were read by themselves, newest first. A read of the whole file points at no place. Without any place, the file from its
- * start.
+ * In this order: blocks with a name that the next step mentions; the blocks around inserted lines, newest first; lines that were
+ * read separately, newest first. A read of the whole file adds no place. Without any place, the start of the file.
  */
 function placesIn({ inserted, seen }: TouchedFile, { text, lines, next }: FileText): readonly Lines[] {
   const { length } = lines
@@ -154,13 +153,13 @@ function placesIn({ inserted, seen }: TouchedFile, { text, lines, next }: FileTe
   return known.length > 0 ? known : [[1, length]]
 }
 
-/** \`.nav-item\`, parseGate, gate_open, 2734900755: in marks of code, spelled like an identifier, or the id of a comment or an issue. */
+/** \`.nav-item\`, parseGate, gate_open, 2734900755: in code marks, spelled like an identifier, or the id of a comment or issue. */
 const identifier = /`([^`\n]{3,80})`|\b([A-Za-z]\w*(?:_\w|[a-z][A-Z])\w*|\d{6,20})\b/g
-/** What occurs more often points at no place. */
+/** A name that occurs more often does not identify a place. */
 const maxPlaces = 4
 const maxNames = 12
 
-/** The lines with names that the text mentions: "fix \`parseGate\`" → where parseGate is. */
+/** Lines with names that the text mentions. "fix \`parseGate\`" finds the lines with parseGate. */
 function discussedIn(lines: readonly string[], text: string): readonly Lines[] {
   const names = new Set([...text.matchAll(identifier)].map(([, quoted, bare]) => quoted ?? bare ?? ''))
   return [...names].slice(0, maxNames).flatMap((name) => {
@@ -169,10 +168,10 @@ function discussedIn(lines: readonly string[], text: string): readonly Lines[] {
   })
 }
 
-/** A larger block is shown in part. */
+/** A larger block is cut. */
 const maxBlock = 80
 
-/** The outermost block around these lines that is not too large, by its indentation: mostly the function. */
+/** The largest enclosing block within the limit, by indentation. Usually the function. */
 function blockAround(lines: readonly string[], place: Lines): Lines {
   const indent = (line: string) => (line.trim() === '' ? Number.POSITIVE_INFINITY : line.search(/\S/))
   let [from, to] = place
@@ -188,7 +187,7 @@ function blockAround(lines: readonly string[], place: Lines): Lines {
   }
 }
 
-/** Where the part is. "margin: 7px" may be in several rules: which one was changed is not known. */
+/** All places of the part. "margin: 7px" may be in several rules, and it is unknown which one was changed. */
 function linesOf(text: string, part: string): readonly Lines[] {
   const before = part.trim() === '' ? [] : text.split(part).slice(0, -1)
   if (before.length > maxPlaces) return []

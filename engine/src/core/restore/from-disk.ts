@@ -1,6 +1,6 @@
-// Restores what is read from files and must be whole, since half a plan or half a rule misleads: the plan and rule files.
-// Rule files are instructions for agents in the workspace (AGENTS.md, CLAUDE.md …) that apply to the files below them.
-// Those of the root come with the system prompt, the others only with the files.
+// Restores plan and rule files from disk, always whole, because half a plan or half a rule misleads. Rule files are instructions
+// for agents (AGENTS.md, CLAUDE.md …) that apply to the files below them. Those of the root come with the system prompt, the
+// others only with the files.
 
 import { groupBy } from '../message/maps.ts'
 import {
@@ -18,7 +18,7 @@ import type { TouchedFile } from './touched.ts'
 
 type Plan = NonNullable<SessionState['plan']>
 
-/** Always says that plan mode is on: an agent that does not know would start making changes. */
+/** Always says that plan mode is on. Otherwise the agent would start making changes. */
 export const restorePlan: Restorer = {
   kind: 'plan',
   budget: 25_000,
@@ -59,7 +59,7 @@ function planPiece(plan: Plan, { text, hasText }: PlanText, { countTokens }: Res
   return { kind: 'plan', title, text, tokens: countTokens(`${title}\n${text}`), state }
 }
 
-/** Nobody takes a plan back when it is done: the next agent must not follow an old one against what was asked since. */
+/** Nobody deletes a plan when it is done. The next agent must not follow an old one instead of newer requests. */
 function ageOf(requestsSince: number): string {
   if (requestsSince === 0) return ''
   const messages = requestsSince === 1 ? 'message' : `${requestsSince} messages`
@@ -75,7 +75,7 @@ async function textOfPlan(
   if (read.type === 'text') return { text: read.text }
   const known = text ?? (read.type === 'refused' ? read.lastShown : undefined)
   if (known !== undefined) return { text: `${known}\n[as last shown: the file cannot be read now]` }
-  // The path is known from the start, but the file exists only once somebody has written it.
+  // The path is known from the start, but the file may not exist yet.
   return read.type === 'missing' ? {} : { why: read.type === 'refused' ? read.why : 'it is binary' }
 }
 
@@ -99,7 +99,7 @@ export const restoreMemoryFiles: Restorer = {
   },
 }
 
-/** Known rule files, then places where there may be one; each once. */
+/** Known rule files, then places where one may exist, without duplicates. */
 function rulePaths({ state, touched, root }: RestoreInput) {
   const sure = [...state.memoryFiles, ...rulesRead(touched, root)].map((path) => ({ path, isSure: true }))
   const maybe = rulePlaces(touched, root).map((path) => ({ path, isSure: false }))
@@ -107,7 +107,7 @@ function rulePaths({ state, touched, root }: RestoreInput) {
   return [...byKey.values()].flatMap(([first]) => first ?? [])
 }
 
-/** A short fingerprint of the content, to tell two versions apart. */
+/** A short fingerprint of the content that tells two versions apart. */
 function nameOfContent(text: string): string {
   return `#${(hashText(text) >>> 0).toString(16).padStart(8, '0')}`
 }
@@ -129,13 +129,13 @@ function rulesRead(touched: readonly TouchedFile[], root: string | undefined): r
 const maxFiles = 8
 const maxFolders = 12
 
-/** Where rules for these files may be: their folders and the folders above, up to the root, nearest first. */
+/** Possible places of rules for these files: their folders and the parent folders up to the root, nearest first. */
 export function rulePlaces(touched: readonly TouchedFile[], root: string | undefined): readonly string[] {
   if (root === undefined) return []
   const folders = new Set<string>()
   for (const { path } of touched.slice(0, maxFiles)) {
     const parts = pathKey(path, root).split('/').slice(0, -1)
-    // Not outside the root.
+    // Skips places outside the root.
     if (parts[0] === '' || parts.includes('..')) continue
     for (let depth = parts.length; depth > 0; depth--) folders.add(parts.slice(0, depth).join('/'))
   }

@@ -228,14 +228,14 @@ describe('files', () => {
       'File src/b.ts',
       'File old/bc.ts',
     ])
-    // `c.ts` is a part of `bc.ts`, and not named by it.
+    // `c.ts` is part of `bc.ts`, so it is not named.
     expect((await titles({ files, touched, next: 'Mend `bc.ts`.' })).put).toEqual([
       'File old/bc.ts',
       'File src/a.ts',
       'File src/b.ts',
       'File old/c.ts',
     ])
-    // In the order in which they are named, whatever was touched later or edited.
+    // In the order of mention, regardless of when files were touched or edited.
     const edited = touched.map((file) => (file.path === 'old/c.ts' ? { ...file, isEdited: true } : file))
     expect((await titles({ files, touched: edited, next: 'Mend `bc.ts` and `c.ts`.' })).put).toEqual([
       'File old/bc.ts',
@@ -557,7 +557,7 @@ test('whatever the state, the budget holds, for all together and for each; twice
     }),
     { numRuns: 60 },
   )
-  // One that restored nothing was not checked: its source is missing above.
+  // Restorers that restored nothing were not checked; their source is missing above.
   expect(defaultRestorers.filter((restorer) => !brought.has(restorer))).toEqual([])
 })
 

@@ -1,5 +1,5 @@
-// Restores context after a compaction. Restorers run in order of importance, each within its own budget and all of them
-// within a common one. The same state gives the same bytes.
+// Restores context after a compaction. Restorers run in order of importance, each within its own budget and all within a common
+// one. The same state gives the same bytes.
 
 import {
   missingText,
@@ -24,7 +24,7 @@ import {
   restoreTools,
 } from './restorer.ts'
 
-/** In order of importance: later ones get whatever room is left. */
+/** In order of importance. Later ones get the room that is left. */
 export const defaultRestorers: readonly Restorer[] = [
   restorePinned,
   restorePlan,
@@ -39,19 +39,19 @@ export const defaultRestorers: readonly Restorer[] = [
 ]
 
 export type RestoreOptions = {
-  /** In tokens, for everything together. */
+  /** Tokens for everything together. */
   readonly budget: number
   readonly restorers?: readonly Restorer[]
 }
 
 const between = 2
-/** Room is set aside for the headings of this many pieces of one restorer. */
+/** Reserves room for the headings of this many pieces of one restorer. */
 const maxPieces = 5
 
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
   const { budget, restorers = defaultRestorers } = options
   const frame = input.countTokens(contextFrame(['']))
-  // The frame around all pieces is counted once; `between` rounds up what separates two of them.
+  // Counts the frame around all pieces once. `between` rounds up the text that separates two pieces.
   const countInside = (text: string) => input.countTokens(contextFrame([text])) - frame + between
   const pieces: RestoredPiece[] = []
   const notRestored: NotRestored[] = []
@@ -72,13 +72,13 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
       }
     }
   }
-  // The names of what is missing count too: they go before a piece does.
+  // The list of missing items counts too and has priority over a piece.
   const names = missingText(notRestored)
   const isNamed = names !== undefined && countInside(`# not_restored\n${names}`) <= left
   return { tokens: budget - frame - left, pieces, notRestored: isNamed ? notRestored : [] }
 }
 
-/** A restorer that throws is a missing piece, not a failed compaction. */
+/** A restorer that throws leaves a missing piece; the compaction does not fail. */
 function nothingOf({ kind }: Restorer, error: unknown): Restored {
   const why = error instanceof Error ? error.message : String(error)
   return { pieces: [], notRestored: [{ kind, what: kind, why }] }

@@ -19,24 +19,24 @@ export type RestoreInput = {
   readonly countTokens: (text: string) => number
   /** Newest first. */
   readonly touched: readonly TouchedFile[]
-  /** Messages that are kept verbatim. What they show is not restored. */
+  /** Messages that stay verbatim. Files that they show are not restored. */
   readonly kept: readonly ViewMessage[]
   readonly state: SessionState
-  /** The workspace's folder, to recognize two spellings of one path. */
+  /** The folder of the workspace, to recognize two spellings of one path. */
   readonly root?: string | undefined
   readonly recordOf?: ((uuid: string) => JsonObject | undefined) | undefined
-  /** What the host says its tools are. */
+  /** The host's setting for what its tools do. */
   readonly named?: NamedKinds | undefined
-  /** The next step, in the words of the summary and the user. Files that it names come first. */
+  /** The next step, in the words of the summary and the user. Files named here come first. */
   readonly next?: string | undefined
-  /** Where the transcript itself is: a file that is never restored. */
+  /** The path of the transcript, which is never restored. */
   readonly transcriptPath?: string | undefined
 }
 
 export type Restorer = {
   /** Also the heading of its pieces. */
   readonly kind: PieceKind
-  /** In tokens, for all of its pieces together. */
+  /** Tokens for all of its pieces together. */
   readonly budget: number
   /** Restores no more than `room` tokens. */
   readonly restore: (input: RestoreInput, room: number) => Promise<Restored>
@@ -44,7 +44,7 @@ export type Restorer = {
 
 export type Titled = Omit<RestoredPiece, 'kind' | 'tokens'>
 
-/** As many as fit, in the order given; the others are named. */
+/** The pieces that fit, in the given order. The others are listed as not restored. */
 export function fitted(
   kind: string,
   items: readonly Titled[],
@@ -64,7 +64,7 @@ export function fitted(
   return { pieces, notRestored }
 }
 
-/** A restorer for texts that need not be read from anywhere. */
+/** A restorer for texts that need no I/O. */
 function restorerOf(
   kind: Restorer['kind'],
   budget: number,
@@ -94,7 +94,7 @@ const agentStates = {
   finished: 'finished',
 }
 
-/** Running ones come first, then the latest that finished: when not all fit, the oldest finished ones are dropped. */
+/** Running agents first, then the latest finished ones. If not all fit, the oldest finished ones are dropped. */
 export const restoreAgents: Restorer = {
   kind: 'agents',
   budget: 4_000,
@@ -117,7 +117,7 @@ function agentLine({ id, type, state, description, result }: BackgroundAgent): s
   return `- ${id} (${type}), ${agentStates[state]}: ${description}${result === undefined ? '' : `. Result: ${result}`}`
 }
 
-/** Servers that were used come first, unused ones last, so those are dropped first. */
+/** Used servers first, so that unused ones are dropped first. */
 export const restoreTools = restorerOf('tools', 20_000, ({ state: { deferredTools, mcpInstructions } }) => {
   const servers = (isUsed: boolean) =>
     mcpInstructions
@@ -127,7 +127,7 @@ export const restoreTools = restorerOf('tools', 20_000, ({ state: { deferredTool
   return [...servers(true), ...tools, ...servers(false)]
 })
 
-/** More tools of one server are counted: a page of names tells nobody which to load. */
+/** Further tools of a server are only counted, because a page of names does not say which one to load. */
 const maxOfServer = 5
 
 function toolLines(tools: readonly string[]): readonly string[] {
@@ -154,7 +154,7 @@ export const restoreHost = restorerOf('host', 10_000, ({ state, countTokens }) =
   })),
 )
 
-/** A shorter part of a skill is no help. */
+/** A shorter part of a skill does not help. */
 const minPart = 200
 
 const perSkill = 5_000
@@ -167,7 +167,7 @@ export const restoreSkills: Restorer = {
   restore: async ({ state: { skills }, countTokens }, room) => skillsWithin(skills.filter(isInUse), countTokens, room),
 }
 
-/** The skills invoked earlier, in what those in use leave of the same budget. They come after the files being worked on. */
+/** Skills invoked earlier, in the rest of the budget of the skills in use. They come after the files in use. */
 export const restoreEarlierSkills: Restorer = {
   kind: 'skills',
   budget: skillBudget,
@@ -183,7 +183,7 @@ function isInUse({ isRunning }: Skill): boolean {
   return isRunning === true
 }
 
-/** Latest first. Each gets its head; one that does not fit at all is named. */
+/** Latest first. Each gets its head; one that does not fit at all is listed by name. */
 function skillsWithin(skills: readonly Skill[], countTokens: RestoreInput['countTokens'], room: number): Restored {
   const pieces: RestoredPiece[] = []
   const notRestored: NotRestored[] = []

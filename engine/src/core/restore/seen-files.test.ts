@@ -5,7 +5,7 @@ import { createSeenFiles, type SeenFiles, seenFileStore } from './seen-files.ts'
 
 let count = 0
 
-/** One call with its result, and the client's own account of it. */
+/** A call with its result, and the client's own record of it. */
 function call(
   seen: SeenFiles,
   { name, input, text = 'done', raw }: { name: string; input: JsonObject; text?: string; raw?: JsonObject },

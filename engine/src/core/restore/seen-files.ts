@@ -9,30 +9,30 @@ import { type Lines, type NamedKinds, pathKey } from '../tools/call.ts'
 import { addedLines, type TextEdit } from '../tools/patch.ts'
 import { createFileWalk, type FileTouch, type ShownText } from './file-events.ts'
 
-/** Lines that were never shown are undefined. */
+/** A line that was never shown is undefined. */
 type FileLines = readonly (string | undefined)[]
 
 export type SeenFile = {
   readonly lines: FileLines
-  /** Every line was shown, and where the file ends is known. */
+  /** Every line was shown, and the end of the file is known. */
   readonly isWhole: boolean
-  /** A command, an agent or a person may have changed it since. */
+  /** A command, an agent or a person may have changed it since then. */
   readonly isStale?: true
   /** Removed or moved away. */
   readonly isGone?: true
 }
 
 export type SeenFiles = {
-  /** In the order of the transcript. The record has what the model did not see: original files, line counts. */
+  /** Takes messages in the order of the transcript. The record has what the model did not see: original files, line counts. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** By path, as last seen; undefined when nothing of it is known. */
+  /** The file at this path as last seen. Undefined if unknown. */
   readonly file: (path: string) => SeenFile | undefined
 }
 
 export type SeenFilesOptions = {
   /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
-  /** The workspace's folder: paths below it may be spelled with it or without. */
+  /** The folder of the workspace. Paths below it may be absolute or relative. */
   readonly root?: string | undefined
 }
 
@@ -50,7 +50,7 @@ export function createSeenFiles({ named, root }: SeenFilesOptions = {}): SeenFil
       }
       files.noteRules(objectAt(record, 'attachment'))
       for (const touch of touches) {
-        // A command may print more than the file. What it may have changed is handled by `unsure`.
+        // A command may print more than the file. `unsure` handles its possible changes.
         if (touch.by === 'command') continue
         if (touch.type === 'changed') files.noteChange(touch)
         else files.noteShown(touch.path, touch.shown())
@@ -60,13 +60,13 @@ export function createSeenFiles({ named, root }: SeenFilesOptions = {}): SeenFil
   }
 }
 
-/** Line numbers come from outputs and may be absurd. */
+/** Line numbers come from outputs and may be absurdly large. */
 const maxLines = 1_000_000
-/** A session of any length remembers this many files, the latest ones. */
+/** Only this many files are remembered, the latest ones. */
 const maxFiles = 1_000
 
 class Files {
-  /** By `pathKey`. */
+  /** Keys are from `pathKey`. */
   readonly known = new Map<string, SeenFile>()
   private readonly root: string | undefined
 
@@ -93,7 +93,7 @@ class Files {
     if (file) this.known.set(pathKey(path, this.root), { ...file, [how]: true })
   }
 
-  /** A rule file that the client added because a file in its folder was read. */
+  /** A rule file that the client added because the agent read a file in its folder. */
   noteRules(attachment: JsonObject | undefined): void {
     if (attachment?.type !== 'nested_memory') return
     const path = stringAt(attachment, 'path')
@@ -114,11 +114,11 @@ class Files {
     if (!lines) return
     const isWhole = recorded !== undefined || known?.isWhole === true
     this.put(path, edited(lines, edits), { isWhole, isSure: recorded !== undefined })
-    // It is unknown what was inserted, or where.
+    // Unknown what was inserted, or where.
     if (edits.length === 0 || edits.some(({ before }) => before === '')) this.mark(path, 'isStale')
   }
 
-  /** Adds the lines that were shown to what is known. */
+  /** Adds the shown lines to the known ones. */
   noteShown(named: string, shown: ShownText | undefined): void {
     if (!shown) return
     const { path = named, start, lines, total } = shown
@@ -136,8 +136,8 @@ class Files {
 }
 
 /**
- * A record of the client holds what a tool left out of its results, such as a secret: such a line stays as it was shown.
- * A file that has more or fewer lines now was changed by something else.
+ * The client's record holds text that a tool omitted from its results, such as a secret, so such a line stays as shown. If the
+ * number of lines differs, something else changed the file.
  */
 function asShown(recorded: readonly string[], shown: FileLines): FileLines {
   const lengthOf = (lines: FileLines) => (lines.at(-1) === '' ? lines.length - 1 : lines.length)
@@ -147,12 +147,12 @@ function asShown(recorded: readonly string[], shown: FileLines): FileLines {
   return recorded.map((line, at) => (isOther(line, at) && !there.has(shown[at] ?? '') ? shown[at] : line))
 }
 
-/** Every line that was shown is in its place. */
+/** True if every shown line is still in its place. */
 export function agrees(shown: FileLines, now: readonly string[]): boolean {
   return shown.every((line, at) => line === undefined || line === now[at])
 }
 
-/** Does not occur in text files, so it can mark a line that was never shown. */
+/** Marks a line that was never shown. Does not occur in text files. */
 const unseen = '\u0000'
 
 function edited(lines: FileLines, edits: readonly TextEdit[]): FileLines {
@@ -164,7 +164,7 @@ function edited(lines: FileLines, edits: readonly TextEdit[]): FileLines {
   return text.split('\n').map((line) => (line === unseen ? undefined : line))
 }
 
-/** A file store for restoring. It refuses files that may have changed since they were shown. */
+/** A file store for restoring. Refuses files that may have changed since they were shown. */
 export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
   return {
     read: async (path) => {
@@ -177,7 +177,7 @@ export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
   }
 }
 
-/** Says which lines were never shown. */
+/** Marks lines that were never shown. */
 export function seenText({ lines }: SeenFile): string {
   const out: string[] = []
   for (let at = 0; at < lines.length; at++) {
@@ -191,15 +191,15 @@ export function seenText({ lines }: SeenFile): string {
 }
 
 export type Shown = {
-  /** Every message that came while the session was open, in order. */
+  /** Takes every message of the open session, in order. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** A result claims to have shown or changed this file. `proves` checks the claim. */
+  /** True if a result claims to have shown or changed this file. `proves` checks the claim. */
   readonly has: (path: string) => boolean
   /** Whether a file with this text is the one that was shown. */
   readonly proves: (path: string, text: string) => boolean
   /**
-   * The lines of this text that were shown, to the open session or before it was opened; the others are empty. Without
-   * `part`, all of them were.
+   * The lines of this text that were shown, in the open session or before. Other lines are empty. `part` is undefined if all
+   * lines were shown.
    */
   readonly shownIn: (path: string, text: string, before?: SeenFile) => ShownPart
 }
@@ -209,7 +209,7 @@ type ShownPart = { readonly text: string; readonly part?: FilePart }
 export type ShownOptions = { readonly named?: NamedKinds | undefined; readonly root?: string | undefined }
 
 const maxPaths = 1_000
-/** Of one file, the latest. A file that is read again and again may have different lines each time. */
+/** The latest lines of one file. A file that is read often may have different lines each time. */
 const maxShownLines = 20_000
 /** Shorter lines occur in two files by chance. */
 const distinctive = 8
@@ -217,9 +217,9 @@ const distinctive = 8
 export function createShown({ named, root }: ShownOptions = {}): Shown {
   const walk = createFileWalk(named)
   const seen = createSeenFiles({ named, root })
-  /** Lines without the white space around them, by `pathKey`. */
+  /** Trimmed lines by `pathKey`. */
   const shown = new Map<string, Set<string>>()
-  /** With the edits that were made since. */
+  /** Includes the edits since then. */
   const linesOf = (path: string): ReadonlySet<string> =>
     new Set([...(shown.get(pathKey(path, root)) ?? []), ...full(seen.file(path)?.lines ?? [])])
   return {
@@ -266,13 +266,13 @@ function changedLines(touch: FileTouch): readonly string[] {
 
 type Known = {
   readonly lines: ReadonlySet<string>
-  /** In the place where each was shown, as far as that is known. */
+  /** Each line at the place where it was shown, if that is known. */
   readonly inOrder: readonly (string | undefined)[]
 }
 
 /**
- * `key = 'abc'` that was shown as `key = '[redacted]'` comes back as it was shown. A line that was not shown at all, and one
- * that was changed and moved since, is left out.
+ * A line `key = 'abc'` that was shown as `key = '[redacted]'` comes back as shown. Omits lines that were never shown, and lines
+ * that were changed and moved since.
  */
 function partOf(now: readonly string[], known: Known): ShownPart {
   const there = new Set(full(now))
@@ -290,13 +290,13 @@ function partOf(now: readonly string[], known: Known): ShownPart {
   return { text: kept.map((line) => line ?? '').join('\n'), part }
 }
 
-/** `}` occurs anywhere: a short line must be in its place. */
+/** A short line such as `}` occurs anywhere, so it must be in its place. */
 function isShownAt(at: number, line: string, { lines, inOrder }: Known): boolean {
   const text = line.trim()
   return text.length >= distinctive ? lines.has(text) : inOrder[at]?.trim() === text
 }
 
-/** Short lines that were shown, and empty ones, next to lines that are kept. */
+/** Keeps short and empty lines that were shown next to kept lines. */
 function addShortLines(kept: (string | undefined)[], now: readonly string[], { lines }: Known): void {
   const add = (at: number, neighbor: number) => {
     const text = now[at]?.trim() ?? ''
@@ -306,7 +306,7 @@ function addShortLines(kept: (string | undefined)[], now: readonly string[], { l
   for (let at = now.length - 2; at >= 0; at--) add(at, at + 1)
 }
 
-/** Numbers in rising order as ranges. */
+/** Turns rising numbers into ranges. */
 export function stretchesOf(numbers: readonly number[]): readonly Lines[] {
   const stretches: Lines[] = []
   for (const line of numbers) {

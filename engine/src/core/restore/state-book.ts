@@ -1,5 +1,5 @@
-// A session's state, and how it is read from Claude Code records: plan, skills and commands, background agents, announced tools, rule
-// files, and what an earlier compaction of ours restored. The ledger has the todo list, the view has the pins.
+// A session's state, read from Claude Code records: plan, skills and commands, background agents, announced tools, rule files,
+// and the context that an earlier compaction of ours restored. The ledger has the todo list, the view has the pins.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
@@ -11,7 +11,7 @@ export type Skill = {
   readonly name: string
   readonly path?: string
   readonly text: string
-  /** It was invoked recently and is probably still in use. */
+  /** Invoked recently, so it is probably still in use. */
   readonly isRunning?: boolean
 }
 
@@ -20,26 +20,26 @@ export type BackgroundAgent = {
   readonly type: string
   readonly description: string
   readonly state: 'running' | 'finished-unreported' | 'finished'
-  /** The first line of what a finished one reported. */
+  /** The first line of a finished agent's report. */
   readonly result?: string
 }
 
-/** What a host knows about its session besides the conversation, and a compaction must not lose. */
+/** What the host knows about its session besides the conversation. A compaction must not lose it. */
 export type SessionState = {
-  /** Only a list of the host's own: the summary has the conversation's list. */
+  /** Only for a list of the host's own. The summary has the conversation's list. */
   readonly todos: readonly Todo[]
   readonly plan?: {
     readonly path?: string
     readonly text?: string
     readonly isOn: boolean
-    /** How many times the user has spoken since it last changed. */
+    /** How many times the user has spoken since the plan last changed. */
     readonly requestsSince?: number
   }
   /** Invoked in this session, latest first. */
   readonly skills: readonly Skill[]
   /** Running, not yet reported, or finished since the last compaction. */
   readonly agents: readonly BackgroundAgent[]
-  /** Deferred tools as they were announced. */
+  /** Deferred tools by their announced names. */
   readonly deferredTools: readonly string[]
   readonly mcpInstructions: readonly {
     readonly name: string
@@ -47,11 +47,11 @@ export type SessionState = {
     /** One of its tools was called in this session. */
     readonly isUsed?: boolean
   }[]
-  /** Paths of rule files: AGENTS.md, CLAUDE.md and the like of touched folders. Read again from the store. */
+  /** Paths of rule files for touched folders: AGENTS.md, CLAUDE.md and similar. Read again from the store. */
   readonly memoryFiles: readonly string[]
-  /** Whatever else the host offers: an editor's selection, open files. */
+  /** Other context of the host: an editor's selection, open files. */
   readonly host: readonly { readonly title: string; readonly text: string; readonly budget: number }[]
-  /** Pinned messages that the compaction takes out of the view. */
+  /** Pinned messages that the compaction removes from the view. */
   readonly pinned: readonly { readonly uuid: string; readonly text: string }[]
 }
 
@@ -67,15 +67,15 @@ export const emptyState: SessionState = {
 }
 
 export type StateBook = {
-  /** In the order of the transcript. */
+  /** Takes messages in the order of the transcript. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
   readonly state: () => SessionState
 }
 
 const maxCalls = 256
-/** A shorter result on one line only says that a skill starts. */
+/** A shorter result on one line only says that the skill starts. */
 const minSkill = 120
-/** A skill counts as running until this many messages of the user later. */
+/** A skill counts as running for this many messages of the user. */
 const maxRequests = 3
 
 export function createStateBook(): StateBook {
@@ -85,21 +85,21 @@ export function createStateBook(): StateBook {
 type PlanNews = { readonly path?: string | undefined; readonly text?: string | undefined; readonly isOn?: boolean }
 
 class Book implements StateBook {
-  /** With how many requests there had been when each was invoked. The latest is the last. */
+  /** Each skill with the number of requests before it was invoked. The latest comes last. */
   private readonly skills = new Map<string, { readonly skill: Skill; readonly requests: number }>()
   private readonly agents = new Map<string, BackgroundAgent>()
   private readonly tools = new Map<string, string>()
   private readonly mcp = new Map<string, string>()
-  /** Servers whose tools were called. */
+  /** Servers with at least one tool call. */
   private readonly servers = new Set<string>()
   private readonly memoryFiles = new Set<string>()
-  /** Without a result yet, or asked for a skill. */
+  /** Calls that have no result yet or loaded a skill. */
   private readonly calls = new Map<string, ToolCall>()
   private requests = 0
-  /** The slash command of the message before. */
+  /** The slash command of the previous message. */
   private command: string | undefined
   private plan: SessionState['plan']
-  /** How many requests there had been when the plan last changed. */
+  /** Number of requests before the plan last changed. */
   private planRequests = 0
 
   add(message: ViewMessage, record?: JsonObject): void {
@@ -130,7 +130,7 @@ class Book implements StateBook {
     }
   }
 
-  /** Latest first. A command may have invoked a skill: then both are running. A later request's replace them. */
+  /** Latest first. A command may have invoked a skill, and then both are running. Those of a later request replace them. */
   private skillsNow(): readonly Skill[] {
     const all = [...this.skills.values()]
     const latest = Math.max(...all.map(({ requests }) => requests))
@@ -167,7 +167,7 @@ class Book implements StateBook {
     }
   }
 
-  /** Old if it is listed after a later one: nobody knows when it was invoked. */
+  /** `isOld`: listed after a later one, so it is unknown when it was invoked. */
   private noteSkill(skill: JsonObject, { isOld = false } = {}): void {
     const [name, text, path] = ['name', 'content', 'path'].map((key) => stringAt(skill, key))
     if (name === undefined || text === undefined) return
@@ -178,13 +178,13 @@ class Book implements StateBook {
     })
   }
 
-  /** Some agents return the text of a skill as the result; others only say that it starts, and send the text later. */
+  /** Some agents return the text of a skill as the result; others only report that it starts and send the text later. */
   private noteLoaded(name: string | undefined, content: string): void {
     const isText = content.length >= minSkill || content.trim().includes('\n')
     if (name !== undefined && isText) this.noteSkill({ name, content })
   }
 
-  /** Fields that are not given stay as they are, except the text of another plan file. */
+  /** Fields that are absent keep their values, but another plan file drops the old text. */
   private notePlan({ path, text, isOn }: PlanNews): void {
     const before = this.plan
     const isOther = path !== undefined && before?.path !== undefined && before.path !== path
@@ -212,7 +212,7 @@ class Book implements StateBook {
     const isMeta = message.origin === 'meta'
     if (!isMeta && !isRequest(message.origin)) return
     const text = textOf(message.content)
-    // The text of a skill is a meta message that names the call; the text of a command follows the command.
+    // The text of a skill is in a meta message that names the call; the text of a command follows the command.
     const call = this.calls.get(stringAt(record, 'sourceToolUseID') ?? '')
     const skill = call?.type === 'skill' ? call.skill : undefined
     const name = skill ?? (isMeta && !text.startsWith('<') ? this.command : undefined)
@@ -221,7 +221,7 @@ class Book implements StateBook {
     if (isRequest(message.origin)) this.requests++
   }
 
-  /** What a summary covers is over: agents that finished before it are in it. */
+  /** A summary covers agents that finished before it, so they are dropped. */
   private noteCompaction(): void {
     for (const [id, { state }] of this.agents) if (state === 'finished') this.agents.delete(id)
   }
@@ -236,7 +236,7 @@ class Book implements StateBook {
     const [, status = 'completed'] = /<status>\s*(\w{1,40})\s*<\/status>/.exec(text) ?? []
     const [, said = ''] = /<result>\s*([^\n<]{1,240})/.exec(text) ?? []
     const result = [status === 'completed' ? '' : status, said.trim()].filter((part) => part !== '').join(': ')
-    this.agents.delete(id) // Set again, so that the latest is last.
+    this.agents.delete(id) // Inserted again, so that the latest comes last.
     this.agents.set(id, { ...agent, state: 'finished', ...(result === '' ? {} : { result }) })
   }
 
@@ -251,7 +251,7 @@ class Book implements StateBook {
     if (!call) return
     const isError = result.is_error === true
     if (call.type === 'plan' && call.act === 'exit') {
-      // A rejected plan is still the plan, and plan mode is still on.
+      // A rejected plan stays the plan, and plan mode stays on.
       const isRejected = isError || refusal.test(textOf(result.content).slice(0, 500))
       const text = stringAt(raw, 'plan') ?? call.text
       this.notePlan({ path: stringAt(raw, 'filePath'), text, ...(isRejected ? {} : { isOn: false }) })
@@ -259,7 +259,7 @@ class Book implements StateBook {
     if (isError) return
     if (call.type === 'plan' && call.act === 'enter') this.notePlan({ isOn: true })
     if (call.type === 'skill') this.noteLoaded(call.skill, textOf(result.content))
-    // Whatever is done to the plan's file, except reading it, may have changed the plan.
+    // Any action on the plan's file except reading may have changed the plan.
     const { path } = this.plan ?? {}
     if (path !== undefined && call.type !== 'read' && pathsOf(call).includes(path)) this.planRequests = this.requests
     const id = stringAt(raw, 'agentId')
@@ -270,8 +270,8 @@ class Book implements StateBook {
   }
 
   /**
-   * What an earlier compaction of ours restored: of a session that is opened again, the records before it are not read.
-   * What is known from the records themselves is better, and stays.
+   * Context that an earlier compaction of ours restored. When a session is opened again, earlier records are not read. State from
+   * the records themselves is better and stays.
    */
   private noteRestored(attachment: JsonObject): void {
     const state = objectAt(attachment, 'state')
@@ -286,7 +286,7 @@ class Book implements StateBook {
     }
     const skill = objectAt(state, 'skill')
     if (skill && !this.skills.has(stringAt(skill, 'name') ?? '')) {
-      // The context has them latest first.
+      // The context lists them latest first.
       const later = [...this.skills]
       this.skills.clear()
       this.noteSkill({ ...skill, content: text }, { isOld: !(skill.isRunning ?? later.length === 0) })
@@ -311,7 +311,7 @@ class Book implements StateBook {
 
 const refusal = /doesn't want to|does not want to|\brejected\b|\bdenied\b|\bnot approved\b|\bkeep planning\b/i
 
-/** A server's name as it is spelled in the names of its tools. */
+/** The spelling of a server's name inside the names of its tools. */
 function serverKey(name: string): string {
   return name.replace(/[^A-Za-z0-9-]/g, '_')
 }

@@ -1,4 +1,4 @@
-// The files that messages worked on, newest first, and those that they show as they are now.
+// The files that messages worked on, newest first, and the files whose current content they show.
 import { commitsIn } from '../ledger/git.ts'
 import { isForTheAgent, typedText } from '../ledger/user-words.ts'
 import { blocksOf, isToolResult, textOf } from '../message/block.ts'
@@ -10,9 +10,9 @@ import { createFileWalk, type FileNews, type FileTouch } from './file-events.ts'
 export type TouchedFile = {
   readonly path: string
   readonly isEdited: boolean
-  /** Touched last before the user spoke for the third-last time or before the last commit: probably not what is being worked on now. */
+  /** Last touched before the user's third-last message or before the last commit, so probably no longer in use. */
   readonly isEarlier?: true
-  /** Texts that were inserted, newest last: where they are now is where the work is. */
+  /** Inserted texts, newest last. Their current places show where the work is. */
   readonly inserted: readonly string[]
   /** Lines that were read, newest last. */
   readonly seen: readonly Lines[]
@@ -24,23 +24,23 @@ export type TouchedOptions = {
   readonly recordOf?: ((uuid: string) => JsonObject | undefined) | undefined
 }
 
-/** How many places in one file are remembered. */
+/** Number of places remembered per file. */
 const maxPlaces = 8
 
-/** As many as the summary never shortens: a short reply continues what was asked before it. */
+/** The summary never shortens this many messages of the user: a short reply continues the request before it. */
 const openMessages = 3
 
 function isSaid({ origin, content }: ViewMessage): boolean {
   return isRequest(origin) && isForTheAgent(typedText(textOf(content)))
 }
 
-/** A result with "[main 1a2b3c4] Open the gate". */
+/** True for a result with "[main 1a2b3c4] Open the gate". */
 function isCommit({ origin, content }: ViewMessage): boolean {
   if (origin !== 'tool-result') return false
   return blocksOf(content).some((block) => isToolResult(block) && commitsIn(textOf(block.content)).length > 0)
 }
 
-/** Read or edited; deleted ones too, so that it can be said that they are gone. Found by a search is not enough. */
+/** Files that were read or edited. Includes deleted files, so that the agent learns they are gone. A search result is not enough. */
 export function touchedFiles(messages: readonly ViewMessage[], options: TouchedOptions = {}): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>()
   const openFrom = messages.filter(isSaid).at(-openMessages)
@@ -52,7 +52,7 @@ export function touchedFiles(messages: readonly ViewMessage[], options: TouchedO
       const path = wholePath(touch.path)
       const key = pathKey(path, options.root)
       const known = files.get(key)
-      // Taken out first, so that the latest is the last.
+      // Deleted first, so that the latest comes last.
       files.delete(key)
       files.set(key, { ...afterTouch(known, { ...touch, path }), ...(at < firstOpen ? { isEarlier: true } : {}) })
     }
@@ -71,7 +71,7 @@ function savedOutputs(messages: readonly ViewMessage[]): readonly string[] {
     .flatMap((block) => savedOutput.exec(textOf(block.content).slice(0, 1_000))?.[1]?.trim() ?? [])
 }
 
-/** `lib/a.ts`, written in the folder /p/src, is /p/src/lib/a.ts, if no other file ends like that. */
+/** `lib/a.ts` in the folder /p/src is /p/src/lib/a.ts, unless another file ends the same way. */
 function wholePaths(paths: readonly string[]): (path: string) => string {
   const isAbsolute = (path: string) => /^(?:[/~\\]|[A-Za-z]:)/.test(path)
   const plain = (path: string) => path.replaceAll('\\', '/')
@@ -90,7 +90,7 @@ function newsOf(messages: readonly ViewMessage[], { named, recordOf }: TouchedOp
 
 function afterTouch(known: TouchedFile | undefined, touch: FileTouch): TouchedFile {
   const { isEdited = false, inserted = [], seen = [] } = known ?? {}
-  // The longer spelling says more.
+  // The longer spelling has more information.
   const path = known?.path.endsWith(touch.path) ? known.path : touch.path
   const lines = touch.type === 'read' && touch.lines ? [touch.lines] : []
   const texts = touch.type === 'changed' ? touch.edits.map(({ after }) => after) : []
@@ -103,8 +103,8 @@ function afterTouch(known: TouchedFile | undefined, touch: FileTouch): TouchedFi
 }
 
 /**
- * The files that are to be seen whole and as they are now, by their keys (`pathKey`). A pointer to an older read, a
- * cleared result, a part of a file, or a read of what was changed since does not count.
+ * Keys (`pathKey`) of the files that the messages show whole and current. A pointer to an older read, a cleared result, a part of
+ * a file, or a file that changed after the read does not count.
  */
 export function visibleFiles(messages: readonly ViewMessage[], options: TouchedOptions = {}): ReadonlySet<string> {
   const visible = new Set<string>()

@@ -46,7 +46,7 @@ describe('the breaker', () => {
   test('that opened for a chain closes when somebody is there; one that opened for failures does not', () => {
     const chained = afterApplied(afterApplied(afterApplied(closedBreaker, rapid), rapid), rapid)
     expect([afterHuman(chained).isOpen, afterHand(chained).isOpen]).toEqual([false, false])
-    // The next time it opens, a refused prompt is compacted once again.
+    // When it opens again, a refused prompt is compacted once more.
     expect(afterHuman(afterApplied(afterRecovery(chained), rapid))).toEqual(closedBreaker)
     const failed = afterFailure(afterFailure(afterFailure(closedBreaker)))
     expect(afterHuman(failed)).toEqual(failed)
@@ -148,7 +148,7 @@ describe('compactions that follow one another at once', () => {
   test('open the breaker when they were prepared in the background, and it is said once', async () => {
     const { finished, tripped, notices } = await rounds({ ...reduced, background: { from: 0.5 } }, async (session) => {
       const before = await session.prepare()
-      // Its summary is ready, and the next request takes it.
+      // The summary is ready, and the next request uses it.
       await new Promise((resolve) => setTimeout(resolve))
       const { notices } = await session.prepare()
       return [...before.notices, ...notices]
@@ -163,7 +163,7 @@ describe('compactions that follow one another at once', () => {
       const recovery = await session.recover(refused('too long'))
       return recovery.type === 'recovered' ? (recovery.compaction?.notices ?? []) : []
     })
-    // Also with the breaker open: the conversation would be stuck otherwise.
+    // Even with the breaker open, because the conversation would otherwise be stuck.
     expect(finished).toBe(5)
     expect(tripped).toEqual([opened])
     expect(notices).toEqual([breakerText])

@@ -11,7 +11,7 @@ const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5)
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 const compaction = [summarizing({ offline: 'always' })]
 
-/** In the middle of a turn: the model has called `compact`, and its result is not there yet. */
+/** In the middle of a turn: the model has called `compact`, and its result is still missing. */
 async function calling(options: WorldOptions = {}): Promise<World> {
   const world = createTestWorld({ settings: small, compaction, ...options })
   const { session } = world
@@ -43,7 +43,7 @@ describe('the tool `compact`', () => {
     const prepared = await world.session.prepare()
     expect(prepared).toMatchObject({ type: 'ready', compaction: { type: 'compacted' } })
     expect(compactions(world)).toBe(1)
-    // The model sees a summary with what it wanted to keep, and then its own call with the answer.
+    // The model sees a summary with the things it wanted to keep, and then its own call with the answer.
     const [first, ...rest] = world.session.messages()
     expect(textOf(first?.content)).toContain('port 8080')
     expect(rest.flatMap(({ content }) => blocksOf(content).map(({ type }) => type))).toEqual([
@@ -91,7 +91,7 @@ describe('the tool `compact`', () => {
     const last = textOf(world.session.messages().at(-1)?.content)
     expect(last).toMatch(/The compaction that was asked for did not happen: .*Not while the release runs/)
     expect(last).not.toContain('<system-reminder>')
-    // Only once: the wish ends with the attempt.
+    // Only once: the request for a compaction ends with the attempt.
     const before = JSON.stringify(world.session.messages())
     await world.session.prepare()
     expect(JSON.stringify(world.session.messages())).toBe(before)

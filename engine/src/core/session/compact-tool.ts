@@ -7,7 +7,7 @@ import type { Session } from './session-api.ts'
 /** When a model should ask for a compaction, and when not. */
 const description = `Makes room in the context: before your next request, a summary replaces the older part of this conversation. Use it when a part of the work is finished and its details no longer matter, for example after a sub-task with long tool output, or before you begin something new. Do not use it in the middle of a derivation, while you compare results, while a command or an edit is half done, or to save a few thousand tokens. Give "reason" (what is finished), and in "keep" whatever the summary must not lose. It answers with what will happen, or why not. You need not ask because the context is full: that is handled for you.`
 
-/** Characters of what the model writes. */
+/** Maximum length of the model's reason, in characters. */
 const maxReason = 300
 const maxKeep = 1_000
 

@@ -60,7 +60,7 @@ export async function compactNow(runtime: Runtime, options: CompactionOptions): 
 
 type Applying = { readonly found: Success; readonly options: CompactionOptions }
 
-/** Writes what a mechanism found, if it frees enough. */
+/** Writes the result of a mechanism if it frees enough. */
 async function applyFound(
   runtime: Runtime,
   context: MechanismContext,
@@ -104,7 +104,7 @@ async function write(
   return { ...compaction, records: sized, before, after }
 }
 
-/** By hand, a tenth must go. An automatic compaction must get well below the threshold, or the next follows at once. */
+/** A manual compaction must free a tenth. An automatic one must get well below the threshold, or the next follows at once. */
 function problemWith({ trigger, target }: MechanismContext, before: number, after: number): Failed | undefined {
   const sizes = `${formatNumber(before)} → ${formatNumber(after)} tokens`
   const problem = (why: string) => failed('no-progress', why)
@@ -161,7 +161,7 @@ export function startInBackground(runtime: Runtime): BackgroundCompaction | unde
       finished = { records, write }
     })
   const outcome = compactNow(runtime, { cause: 'background', signal: stop.signal, gate })
-    // Nobody may be waiting when it cannot be written.
+    // Nothing may be awaiting this promise if writing fails.
     .catch((error: unknown) => failed('write-failed', errorText(error)))
     .finally(() => {
       isOver = true
@@ -179,7 +179,7 @@ export function startInBackground(runtime: Runtime): BackgroundCompaction | unde
     cancel: async (why) => {
       cancelled = failed('aborted', why)
       finished?.write(cancelled)
-      // Do not wait for a model that is still writing.
+      // Does not wait for a model that is still writing.
       stop.stop()
       await outcome
     },
@@ -224,7 +224,7 @@ function withKept(records: readonly JsonObject[], added: readonly string[], tip:
 /** Why an automatic compaction does not run now. */
 export type GuardReason =
   | 'query-source' // the request of a compaction would wait for itself
-  | 'not-due' // below the threshold, or turned off
+  | 'not-due' // below the threshold, or off
   | 'reactive-only'
   | 'collapse-on'
   | 'breaker-open'
@@ -280,7 +280,7 @@ export async function isAllowed(
   return isYes
 }
 
-/** Forgetting counts as much as paying, so the price is doubled. A thrifty session counts only the price. */
+/** Forgetting counts as much as the price, so the limit is doubled. A thrifty session counts only the price. */
 const patience = { default: 2, thrifty: 1 } as const
 
 /**

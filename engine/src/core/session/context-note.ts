@@ -55,14 +55,14 @@ export function notedIn(entries: readonly Entry[]): Noted {
   return { calibrations: notedCalibrations(entries), window }
 }
 
-/** The address of a server without user, password and query, which must not get into a transcript. */
+/** The address of a server, without the user, password and query, which must not get into a transcript. */
 export function learningPlace({ endpoint, provider }: Pick<ModelClient, 'endpoint' | 'provider'>): string {
   return (endpoint ?? provider).replace(/(?<=\/\/)[^/]*@|[?#].*/gs, '')
 }
 
 /**
- * The newest calibration of each model in the notes, for a session that continues. A factor of 1 means that nothing was
- * learned yet, so it is left out.
+ * The newest calibration of each model in the notes, for a session that continues. Omits a factor of 1, which means that nothing
+ * was learned yet.
  */
 function notedCalibrations(entries: readonly Entry[]): Calibrations {
   const notes = entries.filter(({ record }) => record.type === noteType).map(contextIn)
@@ -101,11 +101,11 @@ function settingsIn(noted: unknown): SizeSettings {
 /** What answers and errors showed about models. All sessions of an engine share it. */
 export type Learned = {
   calibrations: Calibrations
-  /** Of windows, by endpoint and model, as overflows showed them. */
+  /** Limits of windows from overflows, by endpoint and model. */
   readonly limits: Map<string, number>
-  /** Models that the provider was asked about. */
+  /** Models about which the provider was asked. */
   readonly described: Set<string>
-  /** Models that the provider was asked to count for. */
+  /** Models for which the provider was asked to count. */
   readonly counted: Set<string>
 }
 
@@ -113,7 +113,7 @@ export function nothingLearned(): Learned {
   return { calibrations: {}, limits: new Map(), described: new Set(), counted: new Set() }
 }
 
-/** Of a model in `Learned`. */
+/** The key of a model in `Learned`. */
 export function keyOf({ endpoint, provider }: ModelClient, model: string): string {
   return `${endpoint ?? provider} ${model}`
 }

@@ -28,15 +28,15 @@ export type ConversationInput = {
     /** Everything, oldest first: for an undo that reaches further back than memory does. Throws a StoreError. */
     readonly entries: () => Iterable<Entry> | Promise<Iterable<Entry>>
   }
-  /** Of the transcript, if it is a file. */
+  /** The path of the transcript, if it is a file. */
   readonly path?: string | undefined
   readonly sessionId: string
   readonly envelope: JsonObject
-  /** The entries at the time it was opened, in file order. */
+  /** The entries when it was opened, in file order. */
   readonly entries: readonly Entry[]
-  /** The fold of these entries, if there is one already. */
+  /** The fold of these entries, if it was computed before. */
   readonly fold?: Fold | undefined
-  /** Whether that is everything. If not, it must include the live window. */
+  /** Whether `entries` is complete. Otherwise it must include the live window. */
   readonly isWhole?: boolean | undefined
   readonly now: () => number
   readonly newId: () => string
@@ -62,7 +62,7 @@ class StoredConversation {
   private answerIds = new Set<unknown>()
   /** If not, older entries are only in the store. */
   private isWhole: boolean
-  /** How many records were appended, and how many when a failure of the store was last thrown. */
+  /** Number of appended records, and their number when a failure of the store was last thrown. */
   private appended = 0
   private appendedAtFailure: number | undefined
 
@@ -92,7 +92,7 @@ class StoredConversation {
     this.appendedAtFailure = undefined
   }
 
-  /** Whether a failure of the store was thrown, and everything that is not stored was appended before that. */
+  /** True if a failure of the store was thrown and everything not stored was appended before that. */
   isFailureReported = (): boolean => this.appendedAtFailure === this.appended
 
   /** Reads entries that were dropped from memory, or never read. Throws a StoreError. */
@@ -102,7 +102,7 @@ class StoredConversation {
     this.isWhole = true
   }
 
-  /** The time and the session, as every record has them. */
+  /** The time and the session, which every record has. */
   stamp = (): Stamp => ({ timestamp: new Date(this.input.now()).toISOString(), sessionId: this.input.sessionId })
 
   place = (): RecordPlace => {
@@ -110,7 +110,7 @@ class StoredConversation {
     return { tip: this.tip, sessionId, envelope, transcript: path }
   }
 
-  /** Appends in one write and returns the uuids, which may be given. Throws a StoreError when that fails. */
+  /** Appends in one write and returns the uuids. The caller may choose them. Throws a StoreError on failure. */
   append = (bodies: readonly Body[], given: readonly string[] = []): readonly string[] => {
     const { envelope, newId } = this.input
     const { timestamp, sessionId } = this.stamp()
@@ -125,14 +125,14 @@ class StoredConversation {
     return uuids
   }
 
-  /** Appends records as they are: without a uuid they annotate the session and have no place in the tree. */
+  /** Appends records unchanged. Without a uuid they annotate the session and have no place in the tree. */
   note = (records: readonly JsonObject[]): void => {
     if (records.length === 0) return
     const stored = this.store(records)
     if (stored.type === 'store-failed') throw this.failure(stored)
   }
 
-  /** These edits as a chain of records, not written yet. */
+  /** Turns edits into a chain of records, which are not written yet. */
   editRecords = (edits: readonly Edit[], options: UndoOptions = {}): readonly JsonObject[] => {
     const { envelope, newId } = this.input
     const place = { uuids: edits.map(() => newId()), parentUuid: this.tip, ...this.stamp(), envelope }
@@ -218,7 +218,7 @@ function retained(entries: readonly Entry[], view: View): readonly Entry[] {
   const boundaries = entries.flatMap((entry, at) => (readHead(entry).boundary ? [at] : []))
   const from = boundaries.at(-2)
   if (from === undefined) return entries
-  // Of the edits in force: one that was undone or rewound would be in force again without the record that took it back.
+  // Only edits in force: one that was undone or rewound would be in force again without the record that reversed it.
   const pins = view.edits.filter(({ edit }) => edit.type === 'pin' || edit.type === 'unpin').map(({ uuid }) => uuid)
   const wanted = new Set<unknown>([...pins, ...view.sources.flatMap(({ uuids, edits }) => [...uuids, ...edits])])
   const left = entries.filter(({ record }, at) => at >= from || wanted.has(record.uuid))

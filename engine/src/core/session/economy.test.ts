@@ -12,7 +12,7 @@ import { answerOf, createTestWorld } from './testing/world.ts'
 
 const minute = 60_000
 
-/** A conversation behind a summary, turn by turn: for each the sizes that its answers reported. */
+/** A conversation after a summary. Each turn is a list of the sizes that its answers reported. */
 function viewOf(turns: readonly (readonly number[])[], end: 'person' | 'result' = 'person'): View {
   const message = (role: 'user' | 'assistant', origin: string, more: object = {}) =>
     ({ role, origin, content: [{ type: 'text', text: 'x' }], ...more }) as unknown as ViewMessage
@@ -38,14 +38,14 @@ const pays = (view: View, more: Partial<Situation> = {}, economy: 'default' | 't
 const steady = (length: number, { base, growth }: { readonly base: number; readonly growth: number }) =>
   Array.from({ length }, (_, at) => base + growth * at)
 
-/** After how many answers of steady growth it pays, where each is a turn of its own. */
+/** Number of answers after which it pays with steady growth, if each is its own turn. */
 function lengthUntilItPays(pace: { readonly base: number; readonly growth: number }): number {
   let length = 2
   while (!pays(viewOf(steady(length, pace).map((size) => [size])))) length++
   return length
 }
 
-/** What a request costs on average when every compaction comes at this size. */
+/** The average cost of a request if every compaction happens at this size. */
 function meanCost(situation: Situation, at: number): number {
   const costs = compactionCosts(situation)
   if (!costs) throw new Error('Too little is known.')
@@ -81,7 +81,7 @@ describe('a compaction before the threshold', () => {
   })
 
   test('waits by default until carrying has cost twice as much, and in the middle of a turn four times', () => {
-    // With steady growth, what is carried grows with the square of the length.
+    // With steady growth, the tokens carried grow with the square of the length.
     const long = (times: number) => steady(Math.ceil(due.length * times), pace)
     const between = [1, 1.5].map((times) => pays(viewOf(long(times).map((size) => [size])), {}, 'default'))
     const inTurn = [1.5, 2.2].map((times) => pays(viewOf([long(times)], 'result'), {}, 'default'))

@@ -11,10 +11,10 @@ import { messageOf } from '../transcript/format/messages.ts'
 import type { Transcript } from './transcript.ts'
 
 export type ExplainOptions = {
-  /** Default: the one that the session noted, or the one that wrote the newest answer. */
+  /** Default: the model that the session noted, or the one that wrote the newest answer. */
   readonly model?: string | undefined
   readonly settings?: SizeSettings | undefined
-  /** Tokens of the system prompt and the tools. Default: as the session noted them. */
+  /** Tokens of the system prompt and the tools. Default: the number that the session noted. */
   readonly overhead?: number | undefined
   readonly env: Environment
 }
@@ -23,7 +23,7 @@ export type ExplainOptions = {
 export function explainTranscript(transcript: Transcript, options: ExplainOptions): Explanation {
   const { answered, note, view } = transcript
   const known = knownTo(transcript, options)
-  // As long as nothing was edited, what the newest answer reported is the size of its context.
+  // Without any edit, the newest answer's report is the size of the context.
   const isEdited = note !== undefined || view.edits.length > 0 || view.reduced !== undefined
   const size = isEdited ? editedSize(answered, view, known) : undefined
   const messages = [...view.messages, ...emptyAnswers(transcript)]
@@ -63,7 +63,7 @@ function recordedWindow({ entries }: Transcript): number | undefined {
   return undefined
 }
 
-/** Codex reports usage in records without content, which no view shows. Those after the view say how large it is. */
+/** Codex reports usage in records without content, which no view shows. The records after the view have its size. */
 function emptyAnswers({ entries, view }: Transcript): readonly ViewMessage[] {
   const last = view.sources.at(-1)?.uuids.at(-1)
   const at = entries.findLastIndex(({ record }) => record.uuid === last)
@@ -73,7 +73,7 @@ function emptyAnswers({ entries, view }: Transcript): readonly ViewMessage[] {
   })
 }
 
-/** The model of the newest answer, which a compaction may have taken out of the view. */
+/** The model of the newest answer, even if a compaction removed that answer from the view. */
 export function answeredBy({ entries, view }: Transcript): string | undefined {
   for (const { record } of entries.toReversed()) {
     const answer = record.isSidechain === true ? undefined : messageOf(record)

@@ -15,7 +15,7 @@ const small: EngineSettings = {
   blockingLimit: 33_000,
 }
 
-/** Rounds of a request and its answer, seconds apart, each adding so many tokens to what the provider reports. */
+/** Rounds of a request and its answer, seconds apart. Each adds `tokens` to the reported size. */
 function talk(world: World, rounds: number, tokens: number, from = 0): readonly string[] {
   const asked: string[] = []
   for (let at = 1; at <= rounds; at++) {
@@ -75,7 +75,7 @@ describe('the gauge while time goes on', () => {
     const done = await world.session.compact({ upTo: asked[2] ?? '' })
     const { tokens } = world.session.explain().size
     expect(done).toMatchObject({ type: 'compacted', before, after: tokens })
-    // Two of six turns went, and a summary came.
+    // Two of six turns were removed, and a summary was added.
     expect(tokens / before).toBeGreaterThan(4 / 6)
     expect(tokens / before).toBeLessThan(5 / 6)
   })
@@ -168,7 +168,7 @@ describe('a history that no answer has counted', () => {
     return { asked, model: { ...model, count } }
   }
   const long = { role: 'user', content: words(10_000) } as const
-  /** As an adapter imports it: nobody knows what the answer cost. */
+  /** Imported by an adapter, so the cost of the answer is unknown. */
   const imported = ({ session }: World) => {
     session.add(long)
     session.record({ content: 'ok' })

@@ -1,5 +1,5 @@
-// The model in use, and how full its context window is. Everybody reads the same size and the same thresholds here: the
-// gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
+// The model in use, and how full its context window is. All code reads the same size and thresholds here: the gauge that a person
+// sees, the trigger of compaction, and the check whether a compaction was worth it.
 import { modelFacts } from '../catalog/models.ts'
 import { createWeigher, viewScale, viewSize, type Weigher } from '../mechanisms/measure.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
@@ -49,20 +49,23 @@ export type GaugeInput = {
   readonly learned: Learned
   /** Recorded in the transcript, before the session was closed. */
   readonly noted?: Noted | undefined
-  /** Counts texts in place of the estimator. */
+  /** Counts texts instead of the estimator. */
   readonly tokenizer?: Tokenizer | undefined
   readonly model: ModelChoice
   readonly base: RequestBase
-  /** Tokens of the system prompt and the tools, where only their number is known. */
+  /** Tokens of the system prompt and the tools, if only their number is known. */
   readonly overhead?: number | undefined
 }
 
 /** A smaller change of the calibration is not adopted, so that sizes do not jitter with every answer. */
 const worthAdopting = 0.02
-/** From this difference on messages are weighed again: plans must use the same counts as the size. */
+/** From this difference on, messages are weighed again, because plans must use the same counts as the size. */
 const worthWeighingAgain = 0.1
 
-/** An answer that ends this close to the known window confirms it. Chat templates add tokens that nobody counts: as much stays free. */
+/**
+ * An answer that ends this close to the known window confirms it, because chat templates add uncounted tokens. The same share
+ * stays free.
+ */
 const nearlyFull = 0.01
 
 const describeTimeoutMs = 5_000
@@ -72,12 +75,12 @@ export class Gauge {
   private choice: ModelChoice
   private requestBase: RequestBase
   private calibration: Calibration
-  /** Recorded by this session, if any. They override those of the engine, which come from other texts. */
+  /** Calibrations recorded by this session. They override those of the engine, which were learned from other texts. */
   private own: Calibrations
   private ownWindow: Noted['window']
   private weights: Weigher
   private weighed = new WeakSet<ViewMessage>()
-  /** The note that was last written. */
+  /** The note that was written last. */
   private recorded: string | undefined
 
   constructor(input: GaugeInput) {
@@ -103,11 +106,11 @@ export class Gauge {
     this.choice = choice
     this.calibration = this.learnedFor(choice.name)
     this.weighAgain()
-    // Whoever continues the session from here must count as this one does now.
+    // A later session must count as this one does now.
     if (this.input.conversation.view().messages.length > 0) this.settle()
   }
 
-  /** Anybody may have written the file, and the model, its server or the settings may be others now. */
+  /** Anyone may have written the file, and the model, its server or the settings may have changed. */
   private adoptWindow(noted: Noted['window']): void {
     if (!noted || noted.model !== this.choice.name || !isWindow(noted.tokens)) return
     this.ownWindow = noted
@@ -122,7 +125,7 @@ export class Gauge {
     return Object.hasOwn(this.own, model) || Object.hasOwn(this.input.learned.calibrations, model)
   }
 
-  /** Whoever continues the session may read no further back than to the compaction: the next request writes the note again. */
+  /** A later session may read back only to the compaction, so the next request writes the note again. */
   afterCompaction(): void {
     this.weighAgain()
     this.recorded = undefined
@@ -134,7 +137,7 @@ export class Gauge {
     this.weighed = new WeakSet()
   }
 
-  /** Weighs the messages that are new. What follows only adds up their weights. */
+  /** Weighs the new messages. Later code only adds up their weights. */
   *weighing(): Work<void> {
     const counting = this.counting()
     for (const message of this.input.conversation.view().messages) {
@@ -180,8 +183,8 @@ export class Gauge {
   }
 
   /**
-   * The limit of an answer to a request with this view: many servers refuse prompt and limit together if they are larger
-   * than the window. Where the window is only guessed, or the model just ends at it, the limit of the host stays.
+   * The output limit of a request with this view. Many servers refuse a prompt and limit that together exceed the window. If the
+   * window is only a guess, or the model stops at its end, the host's limit stays.
    */
   outputLimit(view: View): number | undefined {
     const { maxTokens, thinking } = this.requestBase
@@ -255,7 +258,7 @@ export class Gauge {
     await guard.call('model', () => client.describe?.(name), { timeoutMs: describeTimeoutMs })
   }
 
-  /** The model's whole window, even if a setting lets the session use only part of it. */
+  /** The model's whole window, even if a setting restricts the session to a part of it. */
   window(): number {
     return this.windows().contextWindow.value
   }
@@ -296,7 +299,7 @@ export class Gauge {
     return { model, provider, ...defined({ learnedWindow, learnedAt }) }
   }
 
-  /** Remembers a limit that the provider named. One that cannot be a window, or that no settings could work with, is ignored. */
+  /** Stores a limit that the provider named, unless it cannot be a window or no settings could work with it. */
   learnLimit({ limit, model = this.choice.name }: { readonly limit: number; readonly model?: string }): void {
     const { learned, ports } = this.input
     const { client, name } = this.choice
@@ -319,7 +322,7 @@ export class Gauge {
     if (freed !== undefined || (source === 'estimate' && view.edits.length > 0)) return
     const reported = usage.input + usage.cacheRead + usage.cacheWrite - before
     if (usage.iterations || reported <= 0) return
-    // Right after a compaction the size is no plain estimate, so everything is counted.
+    // Right after a compaction the size is not a plain estimate, so everything is counted.
     const counted = source === 'estimate' ? this.estimate(view) : withoutMargin(guess)
     const estimated = counted / (this.counting().calibration?.factor ?? 1)
     const { name } = this.choice
@@ -329,8 +332,8 @@ export class Gauge {
   }
 
   /**
-   * Seeds the calibration: has the provider count a history that no answer of this model has counted yet. It is asked once for
-   * each model, and nobody waits for it: the next request uses the result.
+   * Asks the provider to count a history that no answer of this model has counted yet, as a first calibration. Asks once per
+   * model, and nothing waits for the result: the next request uses it.
    */
   async askForCount(request: ModelRequest, signal: AbortSignalPort): Promise<void> {
     const { conversation, guard, learned } = this.input
@@ -338,7 +341,7 @@ export class Gauge {
     const key = keyOf(client, name)
     if (!client.count || learned.counted.has(key) || this.isCalibrated(name)) return
     const view = conversation.view()
-    // A first question is counted by its answer.
+    // The answer to a first question counts it.
     const answers = view.messages.filter(({ role }) => role === 'assistant')
     const isCounted = answers.some(({ usage, model }) => usage !== undefined && model === name)
     if (answers.length === 0 || isCounted) return
@@ -348,7 +351,7 @@ export class Gauge {
     const ask = () => client.count?.(request, { signal })
     const counted = await guard.call('model', ask, { signal })
     if (counted.type !== 'returned' || counted.value?.type !== 'counted') return
-    // An answer in the meantime knows as much.
+    // An answer that arrived in the meantime gives the same information.
     if (this.isCalibrated(name)) return
     const calibration = calibratedBy({ estimated, reported: counted.value.inputTokens })
     if (calibration) learned.calibrations = { ...learned.calibrations, [name]: calibration }
@@ -370,7 +373,7 @@ export function overheadOf(base: RequestBase, counting: Counting): number {
   return countTokens(overheadMessages(base), counting)
 }
 
-/** As messages, so that the weigher can measure and remember them. */
+/** Converts to messages, so that the weigher can measure and cache them. */
 function overheadMessages({ system, tools }: RequestBase): readonly Message[] {
   const parts = [...(system === undefined ? [] : [system]), ...(tools?.length ? [JSON.stringify(tools)] : [])]
   return parts.map((content) => ({ role: 'user', content }))

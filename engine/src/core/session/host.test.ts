@@ -40,7 +40,7 @@ describe('files of a host', () => {
     expect(await files.read('b')).toEqual({ type: 'refused', why: 'an earlier read has not come back' })
     comeBack(text)
     for (let at = 0; at < 20; at++) await Promise.resolve()
-    // The time of a wait that ends at once is over before any read: what counts is that it was begun.
+    // A wait that ends at once is over before any read. The test counts reads that were started.
     await files.read('c')
     expect(asked).toEqual(['a', 'c'])
   })

@@ -1,5 +1,5 @@
-// The options of an engine, and its host: in a browser or on the edge there is next to nothing (`bareHost`); everlong/node
-// passes files, git, shell hooks, and a place next to the transcript. The host's own functions are made safe to call.
+// The options of an engine, and its host. In a browser or on the edge a host offers almost nothing (`bareHost`); everlong/node
+// adds files, git, shell hooks, and a place next to the transcript. The host's own functions are made safe to call.
 
 import type { Mechanisms } from '../mechanisms/mechanism.ts'
 import { isObject, type JsonObject, objectAt } from '../message/json.ts'
@@ -32,7 +32,7 @@ import type { Ask } from './runtime.ts'
 
 export type HostPorts = {
   readonly environment: Environment
-  /** The working directory of sessions that name none. */
+  /** The working directory of sessions that do not name one. */
   readonly cwd: string
   readonly files: (input: SessionFilesInput) => SessionFiles
   readonly workspace: (input: WorkspaceInput) => Workspace | undefined
@@ -53,19 +53,19 @@ export type HookedSession = { readonly id: string; readonly path?: string | unde
 
 export type SessionFiles = {
   readonly files: FileStore
-  /** Called with every message of the session, in order; `isLive` when it came while the session was open. */
+  /** Called with every message of the session, in order. `isLive` if it arrived while the session was open. */
   readonly see: (message: ViewMessage, record: JsonObject, how: { readonly isLive: boolean }) => void
 }
 
 export type SessionFilesInput = {
-  /** The host's own file store; it replaces all others. */
+  /** The host's own file store, which replaces all others. */
   readonly given?: FileStore | undefined
-  /** The entries the session was opened with. */
+  /** The entries with which the session was opened. */
   readonly entries: readonly Entry[]
-  /** The working directory as the host names it, never as a transcript does. */
+  /** The working directory that the host named. Never the one from a transcript. */
   readonly cwd: string
   readonly named?: NamedKinds | undefined
-  /** Which files may be read although no message showed them: anywhere if the host named them, or inside the workspace. */
+  /** Files that may be read although no message showed them: anywhere if the host named them, or only inside the workspace. */
   readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
   /** What the host's tools do to every text that they return. */
   readonly redact?: SafeRedact | undefined
@@ -76,7 +76,7 @@ export type WorkspaceInput = Pick<SessionFilesInput, 'given' | 'entries' | 'cwd'
   readonly isNamed: boolean
 }
 
-/** No disk, no processes: files are restored only as far as the conversation itself showed them. */
+/** Without disk and processes. Restores files only as far as the conversation showed them. */
 export function bareHost(environment: Environment): HostPorts {
   return {
     environment,
@@ -134,21 +134,21 @@ export type EngineOptions = {
   readonly onEvent?: (event: EngineEvent) => void
   readonly ports?: Partial<EnginePorts>
   /**
-   * Extends the instructions for a summary by a text, or replaces them by what a function makes of them. The nine sections
-   * are checked and completed all the same.
+   * Extends the instructions for a summary by a text, or replaces them with the result of a function. The nine sections are still
+   * checked and completed.
    */
   readonly summaryPrompt?: SummaryPrompt
   /**
    * Whether a message must stay verbatim: a request, an answer or a tool result. It is pinned, so nothing clears it, and it is
-   * restored after a compaction: at most 2,000 tokens of each message, and 10,000 of all.
+   * restored after a compaction, up to 2,000 tokens per message and 10,000 for all.
    */
   readonly retain?: (message: ViewMessage) => boolean
   /**
-   * Replaces secrets in a text, as the host's tools do in their results. Files are restored and summaries are kept with
-   * what it returns. Without it, only those lines of a file are restored that a result showed.
+   * Replaces secrets in a text, as the host's tools do in their results. Applied to restored files and to summaries. Without it,
+   * only the lines of a file that a result showed are restored.
    */
   readonly redact?: Redact
-  /** Counts the tokens of a text, in place of the estimator. What providers report still counts more. */
+  /** Counts the tokens of a text instead of the estimator. Counts that providers report still have priority. */
   readonly tokenizer?: Tokenizer
 }
 
@@ -178,7 +178,7 @@ function createRetainer(retain: NonNullable<EngineOptions['retain']>, guard: Gua
     const fresh = sources
       .flatMap(({ pieces }) => pieces)
       .filter(({ uuid, origin }) => {
-        // A summary or a restored text may quote the text that the host looks for.
+        // A summary or restored text may quote the text that the host looks for.
         if (uuid === undefined || judged.has(uuid) || origin === 'summary' || origin === 'attachment') return false
         judged.add(uuid)
         return !pinned.has(uuid)
@@ -190,7 +190,7 @@ function createRetainer(retain: NonNullable<EngineOptions['retain']>, guard: Gua
   }
 }
 
-/** After the first failure the estimator counts: a tokenizer is called for every text, and sizes must be comparable. */
+/** After the first failure the estimator counts everything. A tokenizer is called for every text, and sizes must be comparable. */
 function safeTokenizer(tokenizer: Tokenizer, guard: Guard): Tokenizer {
   let isBroken = false
   const report: Guard['report'] = (code, problem) => {
@@ -204,7 +204,7 @@ function safeTokenizer(tokenizer: Tokenizer, guard: Guard): Tokenizer {
 
 const fileTimeoutMs = 10_000
 
-/** While a read hangs no other is begun: a compaction that restores many files would wait for each of them. */
+/** No read is started while another hangs. Otherwise a compaction that restores many files would wait for each of them. */
 export function safeFiles(files: FileStore, guard: Guard, redact: SafeRedact | undefined): FileStore {
   const hanging = new Set<object>()
   return {

@@ -10,7 +10,7 @@ import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 import { maxFailures } from './tracking.ts'
 
-/** What a summarizer can do wrong; `fine` is the one that does not. */
+/** Possible faults of a summarizer; `fine` has none. */
 const summaries = ['fine', 'empty', 'error', 'grows', 'refuses', 'overflows', 'fails', 'calls'] as const
 type Summary = (typeof summaries)[number]
 
@@ -60,7 +60,7 @@ function summarizer(cause: { summary: Summary }) {
 
 function worldOf(given: Hostile, cause: { summary: Summary; vetoes: boolean }): World {
   const settings: EngineSettings = {
-    // What is counted does not matter here, and this is the quickest.
+    // The counts do not matter here, and this estimator is the fastest.
     estimator: 'chars/4',
     contextWindow: given.window,
     maxOutputTokens: given.output,
@@ -79,7 +79,7 @@ function worldOf(given: Hostile, cause: { summary: Summary; vetoes: boolean }): 
     base: { system: 'a b '.repeat(given.overhead / 4) },
     hooks: { run: async (call) => (call.event === 'PreCompact' ? veto() : noOutcome) },
     ask: async () => true,
-    // Deadlines last until they are called off.
+    // Deadlines last until they are cancelled.
     wait: (milliseconds, signal) =>
       new Promise((resolve) => {
         if (milliseconds < hostTimeoutMs) setImmediate(resolve)
@@ -88,7 +88,7 @@ function worldOf(given: Hostile, cause: { summary: Summary; vetoes: boolean }): 
   })
 }
 
-/** One turn of the loop: a call, a result, the next request. Internal: nobody typed anything. */
+/** One step of the loop: a call, a result, the next request. No person typed anything. */
 async function goOn(world: World, given: Hostile, at: number): Promise<readonly string[]> {
   const { session } = world
   session.record(answerOf([{ type: 'tool_use', id: `t${at}`, name: 'Fetch', input: {} }], { id: `m${at}` }))
@@ -131,7 +131,7 @@ async function live(given: Hostile, met: Met): Promise<void> {
   if (world.events.some(({ type }) => type === 'compaction-finished')) met.compacted++
   if (session.explain().isBlocking) met.blocked++
 
-  // The cause is removed, and a person goes on.
+  // The cause is removed, and a person continues.
   cause.summary = 'fine'
   cause.vetoes = false
   session.configure({ system: 'Be brief.' })
@@ -153,14 +153,14 @@ test('400 hostile sessions: at most 3 attempts in vain, one clear word, and usab
       try {
         await live(given, met)
       } catch (error) {
-        // Settings that cannot work are said with their numbers, at once.
+        // Settings that cannot work are reported at once, with their numbers.
         if (!(error instanceof ConfigurationError)) throw error
         met.impossible++
       }
     }),
     { numRuns: 400 },
   )
-  // Otherwise they were not hostile enough, or too much so.
+  // Otherwise the cases were not hostile enough, or too hostile.
   expect(met.impossible).toBeLessThan(200)
   expect(met.tripped).toBeGreaterThan(20)
   expect(met.compacted).toBeGreaterThan(8)

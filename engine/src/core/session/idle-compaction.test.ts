@@ -6,12 +6,12 @@ const minute = 60_000
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const summary = '<summary>\n1. Primary request and intent:\n- Build the gate.\n</summary>'
 
-/** A session of about 110,000 tokens whose waits end when the test says so. */
+/** A session of about 110,000 tokens whose waits end when the test decides. */
 async function idle(options: WorldOptions = {}) {
   const timers: { readonly ms: number; readonly end: () => void; isStopped: boolean }[] = []
   const wait: WorldOptions['wait'] = (ms, signal) =>
     new Promise((resolve) => {
-      // What keeps a connection alive waits for half a minute, again and again.
+      // The keep-alive waits for half a minute, again and again.
       if (ms < 10_000) return resolve()
       const timer = { ms, end: resolve, isStopped: false }
       signal?.addEventListener('abort', () => {
@@ -58,7 +58,7 @@ test('is compacted half a minute before its cache expires, from the cached prefi
   await fire()
   expect([compactions(), model.requests.length]).toEqual([1, 1])
   expect(world.session.explain().size.tokens).toBeLessThan(30_000)
-  // Only once: the timer is over.
+  // Only once, because the timer has ended.
   await fire()
   expect(compactions()).toBe(1)
   await world.session.close()

@@ -1,4 +1,4 @@
-// What a host hands in by mistake: told at once, in words that say what to do, and nothing of it is written.
+// Invalid input of a host: reported at once with advice, and nothing of it is written.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
 import { readUsage } from '../message/usage.ts'

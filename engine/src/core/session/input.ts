@@ -11,18 +11,18 @@ import type { AbortSignalPort, ModelAnswer } from '../ports/model.ts'
 /** Accepts any SDK's own types, which have no index signature. */
 export type InputBlock = Block | { readonly type: string }
 
-/** A message of the Messages API, and where it comes from if that is not obvious. */
+/** A message of the Messages API, and its origin if that is not obvious. */
 export type ApiMessage = {
   readonly role: Role
   readonly content: string | readonly InputBlock[]
   /**
-   * `meta`: from the client, not a person. `attachment`: context that may or may not matter. `summary`: the summary of an
-   * earlier context, whose first text it is; it replaces everything before it in the context.
+   * `meta`: from the client, not a person. `attachment`: context that may be irrelevant. `summary`: its first text summarizes an
+   * earlier context, and it replaces everything before it.
    */
   readonly origin?: 'human' | 'meta' | 'attachment' | 'summary'
   /** The kind of an attachment, which is also its title. */
   readonly attachment?: string
-  /** Facts that the tool knows and the model does not see: exit codes, line ranges. Also those of a tool that read an attachment. */
+  /** Facts from the tool that the model does not see: exit codes, line ranges. Also for an attachment that a tool read. */
   readonly toolUseResult?: unknown
 }
 
@@ -56,7 +56,7 @@ export type AnswerInput =
       readonly usage?: object | null
     }
 
-/** What goes with every request besides the messages, as the SDKs type it. */
+/** Everything besides the messages that is part of every request, in types that fit the SDKs. */
 export type RequestInput = {
   readonly system?: string | readonly InputBlock[]
   readonly tools?: readonly object[]
@@ -65,11 +65,11 @@ export type RequestInput = {
   readonly betas?: readonly string[]
   /** Everything else of the Messages API: tool_choice, metadata … */
   readonly options?: object
-  /** Names of tools whose results can be produced again: old ones may be cleared. Not part of the request itself. */
+  /** Names of tools whose results can be produced again, so that old ones may be cleared. Not part of the request itself. */
   readonly reproducible?: readonly string[]
 }
 
-/** The same, as the session keeps it. */
+/** The request input in the session's form. */
 export type RequestBase = Omit<RequestInput, 'system' | 'tools' | 'thinking' | 'options'> & {
   readonly system?: string | readonly Block[]
   readonly tools?: readonly JsonObject[]
@@ -82,7 +82,7 @@ export function requestBase({ tools, ...rest }: RequestInput): RequestBase {
   return tools === undefined ? base : { ...base, tools: tools.map((tool) => fromChatTool(tool as JsonObject)) }
 }
 
-/** The answer as the transcript stores it: the API's message object. */
+/** The answer in the form of the transcript: the API's message object. */
 export type AnswerMessage = JsonObject & { readonly content: readonly Block[] }
 
 /** Throws a TypeError that says which message is wrong and what to do instead. */
@@ -136,7 +136,7 @@ function wrongInBlock(block: Block, at: number): readonly string[] {
   return missing.map((key) => `has a block ${at} of type ${block.type} without ${key}`)
 }
 
-/** No API accepts the block without these. */
+/** Fields without which no API accepts the block. */
 const neededBy: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   tool_use: ['id', 'name'],
@@ -164,7 +164,7 @@ export function answerMessage(
   }
 }
 
-/** Our counts under the API's names. */
+/** Converts our counts to the API's names. */
 function usageRecord(usage: ModelAnswer['usage']): JsonObject {
   const iterations = usage.iterations?.map((item) => ({ ...countsRecord(item), type: item.type }))
   return { ...countsRecord(usage), ...defined({ iterations }) }
@@ -186,7 +186,7 @@ export function countsRecord(counts: TokenCounts): JsonObject {
 /** A record without its place in the tree. */
 export type Body = JsonObject & { readonly type: string }
 
-/** One record has one origin: tool results and a person's text in the same message become two records. */
+/** Each record has one origin, so tool results and a person's text in one message become two records. */
 export function messageBodies(message: ApiMessage): readonly Body[] {
   const content: Content = typeof message.content === 'string' ? message.content : blocksOf(message.content)
   if (content.length === 0) return []
@@ -209,7 +209,7 @@ export function messageBodies(message: ApiMessage): readonly Body[] {
 
 const userMarks = { meta: { isMeta: true }, human: { origin: { kind: 'human' } }, attachment: {}, summary: {} }
 
-/** Hides everything before it from the context. */
+/** Hides all earlier messages from the context. */
 export const boundaryBody: Body = {
   type: 'system',
   subtype: 'compact_boundary',
@@ -220,18 +220,18 @@ export const boundaryBody: Body = {
   compactMetadata: { trigger: 'manual', preTokens: 0 },
 }
 
-/** A boundary, the summary, and what was restored after it, as if the compaction had happened in this session. */
+/** A boundary, the summary, and the restored context after it, as if the compaction had run in this session. */
 function summaryBodies([summary, ...restored]: readonly Block[]): readonly Body[] {
   const said = (content: readonly Block[]) => ({ type: 'user', message: { role: 'user', content } })
   return [
-    // No person compacted: without its boundary the summary would leave the context, and older messages would return.
+    // No person compacted. Without its boundary, the summary would leave the context and older messages would return.
     { ...boundaryBody, everlong: { canUndo: false } },
     { ...said(summary ? [summary] : []), isVisibleInTranscriptOnly: true, isCompactSummary: true },
     ...(restored.length === 0 ? [] : [{ ...said(restored), isMeta: true }]),
   ]
 }
 
-/** One string if everything is text; images and documents stay blocks. */
+/** One string if everything is text. Images and documents stay blocks. */
 function attached(content: ApiMessage['content']): string | readonly Block[] {
   const blocks = blocksOf(content).map(
     (block): Block => (isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }),
@@ -241,7 +241,7 @@ function attached(content: ApiMessage['content']): string | readonly Block[] {
 
 export type CompactOptions = {
   readonly instructions?: string
-  /** Summarize from this entry on, or up to it; everything when neither is given. */
+  /** Summarizes from this entry on, or up to it. Summarizes everything if neither is given. */
   readonly from?: string
   readonly upTo?: string
   readonly signal?: AbortSignalPort
@@ -264,7 +264,7 @@ export function snipInput(input: SnipInput): SnipInput {
 }
 
 type Expected = {
-  /** Of fields with a text. */
+  /** For fields with a text. */
   readonly names: readonly string[]
   readonly required?: readonly string[]
   readonly example: string

@@ -9,7 +9,7 @@ import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 import { fewAnswers } from './tracking.ts'
 
-/** What happens next, how large it is, and how long after what was before it. */
+/** The next event, its size, and the time since the previous one. */
 const anyStep = fc.record({
   kind: fc.constantFrom('human', 'answer', 'tools', 'tools', 'tools', 'snip', 'undo', 'compact', 'from', 'up-to'),
   tokens: fc.constantFrom(20, 400, 1_500, 6_000, 40_000),
@@ -20,9 +20,9 @@ type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never
 
 const anySession = fc.record({
   steps: fc.array(anyStep, { minLength: 4, maxLength: 22 }),
-  /** Of what the provider counts to what we estimate. */
+  /** Ratio of the provider's count to our estimate. */
   factor: fc.constantFrom(0.7, 1, 1.4),
-  /** Tokens that only the provider knows of. */
+  /** Tokens that only the provider counts. */
   hidden: fc.constantFrom(0, 2_000),
   collapse: fc.constantFrom(false, false, true),
   /** Whether long work is done in slices. */
@@ -39,9 +39,9 @@ class Life {
   readonly world: World
   private readonly given: Given
   private count = 0
-  /** Results that no answer has seen, by a word in each. */
+  /** Results that no answer has seen. Each is identified by a word in it. */
   private unseen: readonly string[] = []
-  /** Automatic compactions in a row with hardly an answer between them. */
+  /** Automatic compactions in a row with only a few answers between them. */
   private rapid = 0
   private answers = Number.POSITIVE_INFINITY
   mostRapid = 0
@@ -90,7 +90,7 @@ class Life {
     }
   }
 
-  /** A request, its answer, and the results of what the answer calls. */
+  /** A request, its answer, and the results of the answer's calls. */
   private async send(calls: boolean, { tokens }: Step): Promise<void> {
     const { session } = this.world
     const prepared = await session.prepare()

@@ -1,4 +1,4 @@
-// A large request that nobody has answered yet comes through a compaction whole, if it fits at all.
+// A large request without an answer survives a compaction whole, if it fits at all.
 import { expect, test } from 'vitest'
 import { textOf } from '../message/block.ts'
 import { noTokens } from '../message/usage.ts'

@@ -13,7 +13,7 @@ const small: EngineSettings = {
 }
 const other = { client: scripted(() => 'ok'), name: 'claude-opus-4-1' }
 
-/** A conversation over the threshold of whatever model comes next. */
+/** A conversation above the threshold of every model used here. */
 function full(options: WorldOptions) {
   const world = createTestWorld({ settings: small, ...options })
   world.session.add({ role: 'user', content: 'Go.' })

@@ -19,7 +19,7 @@ export type EditOutcome =
 /** `change` is the first change of the action that was undone. */
 export type UndoOutcome = { readonly type: 'undone'; readonly change: Undoable } | { readonly type: 'nothing-to-undo' }
 
-/** Undoes the newest action in force: a compaction, or all edits that were made together. */
+/** Undoes the newest action in force: a compaction, or all edits of one action. */
 export async function undoNewest({ conversation, tracker }: Runtime): Promise<UndoOutcome> {
   await conversation.loadOlderEntries()
   const changes = conversation.lastAction()
@@ -76,7 +76,7 @@ export type Switched = {
   readonly type: 'switched'
   readonly from: string
   readonly to: string
-  /** If the history did not fit the new model. */
+  /** Set if the history did not fit the new model. */
   readonly compaction?: Compacted | Failed
 }
 

@@ -4,7 +4,7 @@ import { noTokens } from '../message/usage.ts'
 import { failed, type Outcome, type Success } from '../ports/outcome.ts'
 import { type TryOptions, tryMechanisms } from './mechanisms.ts'
 
-/** Tries mechanisms with these outcomes, and says which of them ran. */
+/** Tries mechanisms with these outcomes, and returns which of them ran. */
 async function trying(
   results: readonly Outcome[],
   { apply = (found: Success) => found, isAborted = false }: Given = {},
@@ -79,7 +79,7 @@ test('what all mechanisms spent is added up, and a cost that is not known stays 
   const unknown = { usage: { ...noTokens, input: 15 }, attempts: 2 }
   expect(await spentOn(paid(10, 0.5), paid(5))).toEqual(unknown)
   expect(await spentOn(paid(10), paid(5, 0.25))).toEqual(unknown)
-  // A request that was refused before anything was read costs nothing.
+  // A request that was refused before it was read costs nothing.
   expect(await spentOn(paid(0), paid(5, 0.25), paid(0))).toMatchObject({ attempts: 3, cost: 0.25 })
 })
 

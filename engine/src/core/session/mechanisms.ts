@@ -1,5 +1,5 @@
-// How a list of mechanisms (mechanisms/lists.ts) is tried: one after the other, until one has a result that can be applied.
-// What a mechanism gets when it runs.
+// Tries the mechanisms of a list (mechanisms/lists.ts) in order until one has a result that can be applied. Also builds the
+// context for a mechanism that runs.
 import { modelFacts } from '../catalog/models.ts'
 import { unseenResults } from '../mechanisms/clearable.ts'
 import type {
@@ -38,8 +38,8 @@ import { buildRequest } from './turn.ts'
 type SummarizingCode = typeof import('./summarize.ts')
 
 /**
- * A mechanism that summarizes. Its code is loaded when it first runs: bundlers put it into a file of its own, and a
- * conversation that never compacts never downloads it. The mechanism fails if that is impossible, as without a network.
+ * A mechanism that summarizes. Its code is loaded on its first run: bundlers put it into a separate file, which a conversation
+ * that never compacts does not download. If loading is impossible, as without a network, the mechanism fails.
  */
 export function loadedMechanism(
   name: string,
@@ -59,19 +59,19 @@ export type CompactionOptions = {
   readonly cause: CompactionCause
   readonly instructions?: string | undefined
   readonly range?: CompactRange | undefined
-  /** The model whose window the context must fit, if that is not the one that summarizes. */
+  /** The model whose window the context must fit, if it is not the summarizing model. */
   readonly fits?: ModelChoice | undefined
   readonly signal?: AbortSignalPort | undefined
-  /** Holds finished records back until they may be written, or fails. */
+  /** Holds finished records until they may be written, or fails. */
   readonly gate?: Gate | undefined
 }
 
-/** These come before the threshold. */
+/** Causes that apply before the threshold. */
 const isEarly: ReadonlySet<CompactionCause> = new Set(['economy', 'agent', 'idle'])
 
 export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObject[] | Failed>
 
-/** What a mechanism gets when it runs. Three fields are computed when they are first read: most mechanisms need none. */
+/** The context for a mechanism that runs. Three fields are computed on first use, because most mechanisms do not need them. */
 export function contextFor(runtime: Runtime, options: CompactionOptions): MechanismContext {
   const { conversation, gauge, tracker, restore, settings } = runtime
   const { cause, instructions = '', range = {}, fits, signal } = options
@@ -113,7 +113,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
     },
     threshold: autoCompactThreshold.value,
     sessionWindow: contextWindow.value,
-    // A compaction that comes before the threshold has to get below a share of the size.
+    // A compaction before the threshold has to get below a share of the size.
     target: isEarly.has(cause)
       ? earlyTarget(view, situation, gauge.overhead())
       : targetWithRequest(view, situation, gauge.overhead(fits?.name)),
@@ -146,14 +146,14 @@ export function earlyTarget(view: View, situation: Situation, overhead: number):
   return Math.min(target, Math.max(minTarget, Math.floor(explanation.size.tokens * share)))
 }
 
-/** The share of the new context that a large request leaves to the summary. */
+/** The share of the new context that stays for the summary next to a large request. */
 const summaryShare = 0.25
-/** Tokens of the words around it, and for rounding. */
+/** Tokens of the text around the request, and for rounding. */
 const aroundRequest = 100
 
 /**
- * A large request that nobody has answered yet may take the new context beyond the target, up to the threshold: cut in the middle it
- * could not be answered.
+ * A large request without an answer may take the new context above the target, up to the threshold, because nobody could answer
+ * half of it.
  */
 function targetWithRequest({ messages }: View, { weigher, explanation, target }: Situation, overhead: number): number {
   const last = messages.at(-1)
@@ -165,13 +165,13 @@ function targetWithRequest({ messages }: View, { weigher, explanation, target }:
 /** Tokens for the instruction to summarize. */
 const instructionRoom = 3_000
 
-/** Cache sharing sends the whole request again with the instruction at its end, which has to fit the window. */
+/** Cache sharing sends the whole request again plus the instruction, which has to fit the window. */
 function fitsOnceMore({ model, maxTokens = 0 }: ModelRequest, room: number): boolean {
   const output = modelFacts(model)?.endsAtWindow ? 0 : maxTokens
   return instructionRoom + output < room
 }
 
-/** The session's ports with a model client whose requests are counted and that knows the window as the session does. */
+/** The session's ports, with a model client whose requests are counted and that uses the session's window. */
 function summarizerPorts(runtime: Runtime): CompactionPorts {
   const { gauge, ports } = runtime
   return {
@@ -184,7 +184,7 @@ function summarizerPorts(runtime: Runtime): CompactionPorts {
 
 export type TryOptions = {
   readonly context: MechanismContext
-  /** Applies what was found, or says why it is not good enough: then the next mechanism is tried. */
+  /** Applies the result, or returns why it is not good enough. Then the next mechanism is tried. */
   readonly apply: (found: Success) => Success | Failed | Promise<Success | Failed>
 }
 
@@ -216,14 +216,14 @@ export async function tryMechanisms(
     note({ mechanism: name, outcome: type, reason, why })
     if (type === 'failed') failure = outcome
     else refusal = outcome
-    // A person or a hook that said no means the remaining mechanisms too.
+    // A veto of a person or a hook applies to the remaining mechanisms too.
     if (reason === 'aborted' || reason === 'vetoed') break
   }
   const last = failure ?? refusal ?? failed('nothing-to-compact', 'Not enough messages to compact.')
   return { ...last, tried, ...spent }
 }
 
-/** It may be the host's code: an error, or a result that is no outcome, counts as a failure. */
+/** The mechanism may be host code, so an error or an invalid outcome counts as a failure. */
 async function runMechanism(mechanism: Mechanism, context: MechanismContext): Promise<Outcome> {
   const { view, situation, ports } = context
   const { name } = mechanism
@@ -248,7 +248,7 @@ function isOutcome(value: unknown): value is Outcome {
   return (type === 'declined' || type === 'failed') && typeof why === 'string'
 }
 
-/** A cost that is not known stays unknown. */
+/** An unknown cost stays unknown. */
 function together(before: Spent, { usage, cost: more, attempts = 0, hitRate }: Partial<Spent>): Spent {
   if (!usage) return before
   const isFree = totalOf(before.usage) === 0

@@ -17,7 +17,7 @@ const fromNotes = (keeper: MemoryKeeper): RunningMechanism => ({
 
 const someNotes: Notes = parseNotes('# Current state\n_now_\nAt work.\n')
 
-/** Notes in memory; each extraction ends when the test says so. */
+/** Notes in memory. Each extraction ends when the test decides. */
 function storeOf(settled: 'settled' | 'still-running' = 'settled') {
   const asked: {
     readonly seen: string | undefined
@@ -49,7 +49,7 @@ function viewOf(uuid: string): View {
   return viewWith([{ role: 'assistant', content: uuid, uuid, origin: 'assistant' }])
 }
 
-/** The results of so many calls are there, and no answer yet. */
+/** `calls` tool results, and no answer to them yet. */
 function inTheMiddle(calls: number): View {
   const ids = Array.from({ length: calls }, (_, at) => `t${at}`)
   const uses = ids.map((id) => ({ type: 'tool_use', id, name: 'Read', input: {} }))
@@ -60,7 +60,7 @@ function inTheMiddle(calls: number): View {
   ])
 }
 
-/** The session of a keeper; its context has as many tokens as the test says. */
+/** The session of a keeper. The test sets the size of its context. */
 function bench(tokens: () => number, options: WorldOptions = {}) {
   const world = createTestWorld(options)
   const { conversation, gauge, closing } = world.runtime

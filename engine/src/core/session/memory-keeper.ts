@@ -1,5 +1,5 @@
-// Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. session/summarize.ts compacts from the notes.
+// Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and counts
+// its cost. session/summarize.ts compacts from the notes.
 import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'
@@ -25,7 +25,7 @@ import type { View } from '../transcript/view/fold.ts'
 import { type BackgroundWorker, type MemoryState, type Runtime, summarizer } from './runtime.ts'
 import { buildRequest } from './turn.ts'
 
-/** The keeper, or why there are no notes. */
+/** The keeper, or the reason why there are no notes. */
 export type Memory = MemoryKeeper | Declined<MemoryDecline>
 
 export type KeeperInput = { readonly settings?: Settings['sessionMemory']; readonly isResumed: boolean }
@@ -89,7 +89,7 @@ export class MemoryKeeper implements BackgroundWorker {
     }
   }
 
-  /** One at a time. An answer that calls tools is looked at when their results are there. */
+  /** One at a time. An answer with tool calls is handled after their results have arrived. */
   private startIfDue(runtime: Runtime): void {
     const { conversation, gauge, closing } = runtime
     if (!this.settings.isOn || this.current.failures >= maxExtractionFailures || closing.signal.aborted) return
@@ -161,7 +161,7 @@ function newestBlocks({ conversation }: Runtime): readonly Block[] {
   return blocksOf(conversation.view().messages.at(-1)?.content)
 }
 
-/** The tool calls in the view that the notes do not know of. */
+/** The tool calls in the view that the notes do not cover. */
 function callsSince({ messages, sources }: View, lastSeen: string | undefined): number {
   const seen = lastSeen === undefined ? -1 : sources.findIndex(({ uuids }) => uuids.includes(lastSeen))
   return messages.slice(seen + 1).flatMap(({ content }) => blocksOf(content).filter(isToolUse)).length

@@ -16,7 +16,7 @@ const fromNotes = (keeper: MemoryKeeper): RunningMechanism => ({
 const filling = 'The hinge of the gate was changed, and then it was painted green on both sides. '
 const newest = 'Migrate the billing exports to the warehouse.'
 
-/** A long session whose notes say this. */
+/** A long session with these notes. */
 function worldWith(body: string, summaryPrompt?: string) {
   const store: SessionMemory = {
     path: 'summary.md',

@@ -1,4 +1,4 @@
-// The server's own context management in a session: asked for where the settings say so, beside what is there already.
+// The server's own context management in a session: requested if the settings say so, besides existing options.
 import { describe, expect, test } from 'vitest'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../message/json.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'

@@ -1,4 +1,4 @@
-// The host's `maxOutputTokens` holds for every request of a session, and prompt and output together fit the window.
+// The host's `maxOutputTokens` applies to every request of a session, and prompt and output together fit the window.
 import { expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
@@ -20,7 +20,7 @@ const promptOf = ({ messages, system }: ModelRequest) =>
   countTokens(messages) + countTokens([{ role: 'user', content: typeof system === 'string' ? system : '' }])
 const summary = '<summary>\n1. Primary request and intent:\n- Build the parser.\n</summary>'
 
-/** A server that refuses what it could not answer in full, as vLLM does. */
+/** A server like vLLM, which refuses a request that it could not answer in full. */
 const strict = () =>
   scripted(
     (request) => {

@@ -21,7 +21,7 @@ const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5)
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 const offline = summarizing({ offline: 'always' })
 
-/** A call was made after so many tokens, and its result is there. */
+/** A session with a call at a size of `tokens`, and its result. */
 function called(tokens: number, result: string, options: WorldOptions = {}): World {
   const world = createTestWorld({ settings: small, compaction: [offline], ...options })
   world.session.add({ role: 'user', content: 'Find the error code at the end of the log.' })
@@ -137,7 +137,7 @@ test('a pinned result stays whole, though no answer has seen it', async () => {
     const uuid = world.runtime.conversation.view().sources.at(-1)?.uuids.at(-1) ?? ''
     if (isPinned) expect(await world.session.pin(uuid)).not.toMatchObject({ type: 'declined' })
     const tried = shortenUnseen(world.runtime)
-    // It says that it did something only where it did.
+    // Reports an action only if it did something.
     expect(tried).toHaveLength(isPinned ? 0 : 1)
     const [block] = blocksOf(world.runtime.conversation.view().messages.at(-1)?.content)
     sizes.push(textOf(block?.content).length)
@@ -146,7 +146,7 @@ test('a pinned result stays whole, though no answer has seen it', async () => {
   expect(sizes[1]).toBe(result.length)
 })
 
-/** Entries with so many images each, of which some are pinned; then how many images each has in the next request. */
+/** Entries with these numbers of images, some of them pinned. Returns how many images each has in the next request. */
 async function imagesLeft(counts: readonly number[], pinned: readonly number[] = []): Promise<readonly number[]> {
   // The limit of 100 images is the model’s, whatever the window.
   const { session, runtime } = createTestWorld({ settings: { contextWindow: 1_000_000 } })
@@ -186,7 +186,7 @@ test('what images free is all that left, also where the newest entry keeps some'
   }
   const [alone = 0] = await freedBy([110])
   const [both = 0] = await freedBy([60, 110])
-  // 10 and 70 images, each of which leaves a word or two in its place.
+  // 10 and 70 images. Each leaves a word or two.
   expect(alone).toBeGreaterThan(0)
   expect(both / alone).toBeGreaterThan(6)
   expect(both / alone).toBeLessThan(8)

@@ -19,8 +19,9 @@ import { type Runtime, reduceView, writeReduction } from './runtime.ts'
 const shareLeft = 0.8
 
 /**
- * Removes the oldest images and documents, if a request would hold more than the API accepts; a document counts as one page.
- * Of a refused request: down to the limit that the provider named, or all but those of the newest entry. Says whether it did.
+ * Removes the oldest images and documents if a request has more than the API accepts; a document counts as one page. For a
+ * refused request, removes down to the limit that the provider named, or all except those of the newest entry. Returns whether it
+ * removed any.
  */
 export function stripMedia(runtime: Runtime, refused?: ModelFailure): boolean {
   const { conversation, gauge } = runtime
@@ -29,7 +30,7 @@ export function stripMedia(runtime: Runtime, refused?: ModelFailure): boolean {
   const free = all.filter(({ uuid }) => uuid !== undefined && !pins.includes(uuid))
   const max = refused ? refused.media?.limit : mediaLimit(modelFacts(gauge.model().name))
   const counted = max === undefined ? undefined : overLimit(free, { max, pinned: countIn(all) - countIn(free) })
-  // We may count less than the limit and still be refused: the provider counts the pages of documents.
+  // A request may be refused although our count is below the limit, because the provider counts the pages of documents.
   const { going, keep }: Going = counted ?? { going: refused ? free.slice(0, Math.max(1, free.length - 1)) : [] }
   if (going.length === 0) return false
   const weigher = gauge.weigher()
@@ -49,7 +50,7 @@ export function stripMedia(runtime: Runtime, refused?: ModelFailure): boolean {
 }
 
 type Pieces = readonly ViewMessage[]
-/** `keep` is how many the last of them keeps, if the newest entry alone holds too many. */
+/** `keep`: how many the last piece keeps, if the newest entry alone has too many. */
 type Going = { readonly going: Pieces; readonly keep?: number }
 
 function overLimit(
@@ -74,7 +75,7 @@ function countIn(pieces: Pieces): number {
   return pieces.reduce((sum, { content }) => sum + mediaIn(content), 0)
 }
 
-/** Of the target of a compaction; the rest is for the summary. */
+/** Share of the target of a compaction. The rest is for the summary. */
 const unseenShare = 0.5
 
 /** Shortens results that no answer has seen, if they take too much room. Returns what was done. */
@@ -116,7 +117,7 @@ function unseenUnpinned(view: View): readonly ToolResultBlock[] {
     .flatMap(({ content }) => blocksOf(content).filter(isToolResult))
 }
 
-/** The maximum for each, so that together they fit. */
+/** The maximum for each that makes all of them fit. */
 function fairShare(tokens: readonly number[], room: number): number {
   const sorted = tokens.toSorted((a, b) => a - b)
   let left = room
@@ -128,7 +129,7 @@ function fairShare(tokens: readonly number[], room: number): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** How many characters of its texts may stay so that the result has `max` tokens. */
+/** How many characters of its texts may stay for the result to have `max` tokens. */
 function charactersIn(max: number, result: ToolResultBlock, weigher: Weigher): number {
   const texts = blocksOf(result.content).filter(isText)
   const characters = texts.reduce((sum, { text }) => sum + text.length, 0)

@@ -1,5 +1,5 @@
-// What happens before each request: reduce, compact when over the threshold and allowed, stop at the blocking
-// limit. Returns a request that can be sent, or why there is none.
+// The steps before each request: reduce, compact if over the threshold and allowed, stop at the blocking limit. Returns a request
+// that can be sent, or the reason why there is none.
 
 import { cacheLifetimes } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
@@ -36,14 +36,14 @@ import { buildRequest, headLifetime } from './turn.ts'
 
 type Prepared = {
   readonly explanation: Explanation
-  /** What was tried to make the context smaller, and why. */
+  /** The attempts to make the context smaller, with their reasons. */
   readonly tried: readonly Tried[]
   readonly compaction?: Compacted
-  /** For the person; each is said once. */
+  /** Messages for the person. Each is shown once. */
   readonly notices: readonly string[]
 }
 
-/** A request that can be sent: as it is with our clients, by its `body` with any other. */
+/** A request that can be sent: as it is with our clients, through its `body` with any other. */
 export type Ready = ModelRequest &
   Prepared & {
     readonly type: 'ready'
@@ -60,7 +60,7 @@ export type Blocked = Prepared & {
 
 export type PrepareOptions = {
   readonly signal?: AbortSignalPort | undefined
-  /** What the request is for: a turn by default. Any other uses the view as it is and never compacts. */
+  /** The purpose of the request. Default: a turn. Any other uses the view unchanged and never compacts. */
   readonly source?: QuerySource | undefined
 }
 
@@ -97,7 +97,7 @@ export async function prepareTurn(
   }
   if (source === 'turn') reportCold(runtime, view, situation)
   const { request, repairs } = buildRequest(runtime, view)
-  // All of the text may be white space.
+  // All text may be white space.
   if (request.messages.length === 0) return nothingToSend('There is nothing to send yet: all messages are empty.')
   if (source === 'turn' && endsInAnswer(runtime, request)) {
     const { model } = request
@@ -129,7 +129,7 @@ function blockedBecause(runtime: Runtime, { size, blocking }: Explanation): stri
   ].join(' ')
 }
 
-/** The API would refuse a request with too many images, and every later one. */
+/** The API would refuse this request and every later one because of too many images. */
 function keepMediaLimit(runtime: Runtime): readonly Tried[] {
   if (!stripMedia(runtime)) return []
   const why = 'There were more images and documents than a request may hold: the oldest left the context.'
@@ -203,7 +203,7 @@ function afterRefusal(
   { isBlocking, manualCompact }: Explanation,
 ): Omit<Prepared, 'explanation'> {
   const { tracker } = runtime
-  // Otherwise no request could be sent any more.
+  // Otherwise no further request could be sent.
   const shortened = isBlocking && manualCompact.allowed && reason !== 'query-source' ? shortenUnseen(runtime) : []
   if (reason === 'not-due') return { tried: shortened, notices: [] }
   const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', reason, why }, ...shortened]
@@ -212,7 +212,7 @@ function afterRefusal(
   return { tried, notices: [why] }
 }
 
-/** Once after each pause, if the session uses the cache: a host may show the price before the request is sent. */
+/** Once after each pause, if the session uses the cache, so that a host can show the price before it sends the request. */
 function reportCold({ ports, settings, tracker, gauge }: Runtime, view: View, situation: Situation): void {
   const { cache, explanation } = situation
   const { lastAnswer = 0, lifetime } = cache
@@ -228,7 +228,7 @@ function reportCold({ ports, settings, tracker, gauge }: Runtime, view: View, si
   ports.emit({ type: 'cache-cold', tokens: explanation.size.tokens, expiredMs, ...prices })
 }
 
-/** Reports each state once, and only when it got worse. */
+/** Reports each state once, and only if it is worse than the last one. */
 function reportCrossing({ tracker, ports }: Runtime, explanation: Explanation): void {
   const { state, size, warning, error, autoCompactThreshold, blocking } = explanation
   const before = tracker.now().state
@@ -245,17 +245,17 @@ export async function reduceNow(runtime: Runtime, signal?: AbortSignalPort): Pro
   const { gauge, mechanisms, ports, tracker } = runtime
   const context = contextFor(runtime, { cause: 'threshold', signal })
   const before = tracker.serverOptions()
-  // Results that the server leaves out must stay out; everything else is requested anew each time.
+  // Results that the server omits must stay omitted. Everything else is requested again each time.
   if (!before?.leftOut) tracker.askServer(undefined)
   let isNew = false
   const apply = (found: Success): Success | Failed => {
     const problem = whyNotReduce(runtime, found)
     if (problem) return problem
     if (found.type === 'reduced') reduceView(runtime, found)
-    // One request cannot ask for both, and results that the server leaves out must stay out.
+    // One request cannot contain both, and results that the server omits must stay omitted.
     else if (found.type === 'compacted' || (before?.leftOut && !found.request.leftOut)) return found
     else tracker.delegate(found.request, found.freed)
-    // A request that the server already has, or that leaves out nothing yet, is no change.
+    // Repeating a request that the server already has, or one that omits nothing yet, is no change.
     isNew =
       found.type === 'reduced' || (changesIn(found) > 0 && JSON.stringify(before) !== JSON.stringify(found.request))
     return found
@@ -276,7 +276,7 @@ function isAdditive(mechanism: Mechanism): boolean {
   return 'isAdditive' in mechanism && mechanism.isAdditive === true
 }
 
-/** `results`: how many the server is newly asked to leave out. */
+/** `results`: how many more results the server is asked to omit. */
 async function addToServer(
   runtime: Runtime,
   signal?: AbortSignalPort,
@@ -303,7 +303,7 @@ async function addToServer(
   return { tried, results: JSON.stringify(before) === JSON.stringify(now) ? 0 : results }
 }
 
-/** Clearing results right before a compaction removes them from its summary, and breaks the cache that it could share. */
+/** Clearing results right before a compaction would remove them from its summary and break the cache that it could share. */
 function whyNotReduce(runtime: Runtime, found: Success): Failed | undefined {
   if (found.type === 'compacted') return failed('no-progress', 'It summarizes, which only the list `compact` may do.')
   const { freed } = found

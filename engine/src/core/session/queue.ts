@@ -1,5 +1,5 @@
-// Keeps things in order: tasks that change the conversation run one at a time, and messages that arrive during a compaction
-// or a request wait. They are written to the transcript as queued at once, so that not even a crash loses one.
+// Keeps things in order: tasks that change the conversation run one at a time, and messages that arrive during a compaction or a
+// request wait. Waiting messages are written to the transcript as queued at once, so that a crash does not lose them.
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
 import { noPosition } from '../ports/session-store.ts'
 import type { Entry } from '../transcript/format/entry.ts'
@@ -29,10 +29,10 @@ export function createMutex(afterEach: () => void) {
   return { run, isBusy: () => waiting > 0 }
 }
 
-/** With the uuids that its entries will have. */
+/** Includes the uuids that its entries will have. */
 export type QueuedMessage = { readonly message: ApiMessage; readonly uuids: readonly string[] }
 
-/** `left`: messages that an earlier process left in the queue. */
+/** `left`: messages from an earlier process that are still in the queue. */
 export function createMessageQueue({ conversation, tracker, ports }: Runtime, left: readonly QueuedMessage[] = []) {
   const waiting = [...left]
   const write = ({ message, uuids }: QueuedMessage) => {
@@ -50,7 +50,7 @@ export function createMessageQueue({ conversation, tracker, ports }: Runtime, le
       } else write(queued)
       return queued.uuids
     },
-    /** Writes the waiting messages into the conversation, in order. One that cannot be written keeps waiting. */
+    /** Writes the waiting messages into the conversation, in order. A message that cannot be written keeps waiting. */
     flush: (): void => {
       let written = 0
       try {
@@ -66,7 +66,7 @@ export function createMessageQueue({ conversation, tracker, ports }: Runtime, le
   }
 }
 
-/** Whether a person typed it: not a tool result, and not injected by the client. */
+/** True if a person typed it: not a tool result, and not injected by the client. */
 function isHuman({ role, origin, content }: ApiMessage): boolean {
   if (role !== 'user' || (origin !== undefined && origin !== 'human')) return false
   return typeof content === 'string' || content.some(({ type }) => type !== 'tool_result')
@@ -77,7 +77,7 @@ export function enqueueRecord({ message, uuids }: QueuedMessage, { timestamp, se
   return { type: 'queue-operation', operation: 'enqueue', timestamp, sessionId, content, everlong: { message, uuids } }
 }
 
-/** Messages that we queued and that never reached the conversation. */
+/** Messages that we queued and that did not reach the conversation. */
 export function leftInQueue(entries: readonly Entry[]): readonly QueuedMessage[] {
   const queued = entries.flatMap(({ record }) => queuedIn(record) ?? [])
   if (queued.length === 0) return []
@@ -85,14 +85,14 @@ export function leftInQueue(entries: readonly Entry[]): readonly QueuedMessage[]
   return queued.filter(({ uuids }) => !uuids.some((uuid) => written.has(uuid)))
 }
 
-/** Queued messages as the entries that they will become, so that they can be found before that. */
+/** Queued messages in the form of their future entries, so that they can already be found. */
 export function queuedEntries(entries: readonly Entry[]): readonly Entry[] {
   return leftInQueue(entries).flatMap(({ message, uuids }) =>
     messageBodies(message).map((body, at) => ({ record: { ...body, uuid: uuids[at] }, position: noPosition })),
   )
 }
 
-/** Only records of ours: other clients queue in their own ways. */
+/** Reads only our own records, because other clients queue in other ways. */
 function queuedIn({ type, operation, everlong }: JsonObject): QueuedMessage | undefined {
   if (type !== 'queue-operation' || operation !== 'enqueue') return undefined
   const message = objectAt(everlong, 'message')
@@ -102,14 +102,14 @@ function queuedIn({ type, operation, everlong }: JsonObject): QueuedMessage | un
   return isSound ? { message: message as ApiMessage, uuids } : undefined
 }
 
-/** Also finds messages that are queued, in every store: they are the newest, and no store has them as messages yet. */
+/** Also finds queued messages, in every store. They are the newest, and no store has them as messages yet. */
 export function withQueued({ recall, read }: Recall, queued: () => readonly Entry[]): Recall {
   const inQueue = recallIn(queued)
   return {
     recall: async (words, limit, pause) => {
       const first = await inQueue.recall(words, limit, pause)
       const then = await recall(words, limit, pause)
-      // One that left the queue in the meantime is in both.
+      // A message that left the queue in the meantime is in both lists.
       const ids = new Set(first.matches.map(({ id }) => id))
       const all = [...first.matches, ...then.matches.filter(({ id }) => !ids.has(id))]
       return { matches: all.slice(0, limit), more: first.more || then.more || all.length > limit }

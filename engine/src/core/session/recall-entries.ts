@@ -21,12 +21,12 @@ function* numbered(entries: Iterable<Entry>): Generator<NumberedEntry> {
   for (const { record } of entries) yield { record, place: place++ }
 }
 
-/** `place`: its number in the session. */
+/** `place`: its index in the session. */
 export type NumberedEntry = { readonly record: JsonObject; readonly place: number }
 
 type Said = Omit<RecallMatch, 'snippet'> & { readonly text: string; readonly place: number }
 
-/** Best first; the order is that of core/recall. */
+/** Best first, in the order of core/recall. */
 export function* recallingAt(entries: Iterable<NumberedEntry>, words: string, limit: number): Work<Recalled> {
   const terms = parseTerms(words)
   const all = terms.length === 0 ? [] : yield* searchTexts(textsIn(entries), terms)
@@ -54,7 +54,7 @@ function* textsIn(entries: Iterable<NumberedEntry>): Generator<Said> {
     const time = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? timestamp : undefined
     for (const piece of textsOf(record)) {
       const { kind, text, toolUseId } = piece
-      // Edits and boundaries are no messages.
+      // Edits and boundaries are not messages.
       if (kind !== 'system') yield { id: idOf(piece) ?? uuid, kind, time, ...defined({ toolUseId }), text, place }
     }
   }

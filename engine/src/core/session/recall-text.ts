@@ -1,5 +1,5 @@
-// Parses what a model or a person asks of recall (fields that are not known are ignored), and formats the answers: search cards
-// and parts of texts, marked as data and never over the token limit.
+// Parses a recall request of a model or a person (unknown fields are ignored), and formats the answers: search cards and parts of
+// texts, marked as data and within the token limit.
 
 import { defined, isObject, type JsonObject, numberAt, stringAt } from '../message/json.ts'
 import { defaultRecallLimit } from '../ports/session-store.ts'
@@ -8,7 +8,7 @@ import { clipped, headWithin, wellFormed } from '../text/cut.ts'
 import { hashText } from '../text/hash.ts'
 import { type TextKind, textKinds } from '../transcript/format/record-texts.ts'
 
-/** The facts about a text that a search shows. An archive has all of them; a session only the kind and the time. */
+/** The facts about a text in a search result. An archive has all of them; a session only the kind and the time. */
 export type RecallCard = {
   readonly id: string
   readonly kind?: string
@@ -16,7 +16,7 @@ export type RecallCard = {
   readonly epoch?: number
   readonly tool?: string | undefined
   readonly path?: string | undefined
-  /** Of a call: its result has this id. */
+  /** Set for a call: the id of its result. */
   readonly toolUseId?: string | undefined
   /** Said by a sub-agent. */
   readonly sidechain?: boolean
@@ -59,10 +59,10 @@ export function oneLine(text: string, max: number): string {
   return wellFormed(clipped(flat, max))
 }
 
-/** Tokens by which an answer can exceed the sum of its text and frame: the two tags have other digits, and words meet. */
+/** Tokens by which an answer can exceed the sum of its text and frame: the two tags have other digits, and adjacent words merge. */
 const spare = 20
 
-/** Characters: enough for a call and its result. */
+/** In characters: enough for a call and its result. */
 const maxSnippet = 500
 
 export function searchText(result: RecallFound, style: AnswerStyle): string {
@@ -127,8 +127,8 @@ function marked(body: string, foot: string): string {
 
 export type SearchQuery = {
   /**
-   * A question in its own words, or words, "phrases", prefix*, paths, identifiers. Matches have the phrases and prefixes
-   * if any text has them; what has all the words comes first.
+   * A natural question, or words, "phrases", prefix*, paths, identifiers. If any text has the phrases and prefixes, all matches
+   * must; texts with all words come first.
    */
   readonly words?: string
   readonly kinds?: readonly TextKind[]

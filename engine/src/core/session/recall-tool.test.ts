@@ -87,7 +87,7 @@ test('no answer is longer than allowed, whatever digits its tags have', async ()
   const text = Array.from({ length: 400 }, (_, at) => `${at}: the blue zeppelin landed in field ${at * 7}`).join('\n')
   const { run } = recallTool({ ...silent, read: async () => text }, { maxTokens: 600 })
   const sizes: number[] = []
-  // These have tags of many tokens.
+  // Their tags have many tokens.
   for (const [id, from_line] of [
     ['id-7', 165],
     ['id-204', 43],

@@ -1,4 +1,4 @@
-// Recall as a tool that any host can give its model, for any session. It only reads, its answers are bounded, and it answers
+// Recall as a tool that any host can give its model, for any session. It only reads, limits the size of its answers, and answers
 // every input.
 
 import { defaultRecallLimit, type Recalled } from '../ports/session-store.ts'
@@ -31,16 +31,16 @@ export type RecallTool = {
 }
 
 export type RecallLimits = {
-  /** Of an answer. Default: 4,000. */
+  /** The limit for an answer. Default: 4,000. */
   readonly maxTokens?: number
   /** Default: our estimate. */
   readonly countTokens?: (text: string) => number
 }
 
-/** Less leaves no room for an answer inside its frame. */
+/** A smaller limit leaves no room for an answer inside its frame. */
 const minTokens = 400
 
-/** `note` comes before the answer and takes some of its room. */
+/** `note` comes before the answer and uses some of its room. */
 export function answerStyle(
   { maxTokens = 4_000, countTokens = estimateTokens }: RecallLimits,
   phraseRead: AnswerStyle['phraseRead'],
@@ -94,7 +94,7 @@ export function recallTool(
   }
 }
 
-/** A search and a read that take their time, such as those of a database. */
+/** An asynchronous search and read, for example of a database. */
 export type RecallSource = {
   readonly search: (words: string, limit: number) => Promise<Recalled>
   readonly read: (id: string) => Promise<string | undefined>

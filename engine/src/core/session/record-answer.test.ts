@@ -12,7 +12,7 @@ const small: EngineSettings = {
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 const cached = (cacheRead: number) => ({ input: 5, output: 100, cacheRead, cacheWrite: 2_000, cacheWriteHour: 0 })
-/** Misses that Everlong has not caused. */
+/** Cache misses that Everlong did not cause. */
 const broken = ({ events }: World) =>
   events.filter((event) => event.type === 'cache-missed' && event.reason === 'unknown')
 
@@ -98,7 +98,7 @@ describe('every answer with usage', () => {
     await world.session.compact()
     await turn(5_000, 6_000)
     await turn(11_000, 1_000)
-    // An answer without usage is no request that could be counted.
+    // An answer without usage does not count as a request.
     world.session.add({ role: 'user', content: 'Go on.' })
     world.session.record({ content: 'Fine.' })
     expect(reasons(world)).toEqual(['first-request', 'expired', 'unknown', 'prefix-changed'])
@@ -133,7 +133,7 @@ describe('every answer with usage', () => {
     world.session.record(answerOf('Done.', { usage: { ...cached(0), cacheWrite: 100_000 } }))
     world.session.add({ role: 'user', content: 'Go on.' })
     world.session.record(answerOf('Done.', { id: 'msg_2', usage: { ...cached(0), cacheWrite: 100_000 } }))
-    // 100,000 tokens at $5 a million: 1.25 of that instead of 0.1.
+    // 100,000 tokens at $5 per million: 1.25 times the price instead of 0.1.
     expect(world.events.findLast(({ type }) => type === 'cache-missed')).toMatchObject({
       reason: 'unknown',
       tokens: 100_000,

@@ -1,4 +1,4 @@
-// What a session makes of answers and messages as they come in.
+// How a session handles answers and messages as they arrive.
 import { describe, expect, test } from 'vitest'
 import { shapeOf } from '../message/shape.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
@@ -94,7 +94,8 @@ test('a history is imported without computing the view for each answer', async (
     await session.prepare()
     return [session.messages().length, views.size]
   }
-  // One for the first answer, to see whether an earlier one is known. Records that show nothing leave the view the same.
+  // One view for the first answer, to check whether an earlier one is known. Records without visible content do not change the
+  // view.
   expect([await viewsFor(2), await viewsFor(100)]).toEqual([
     [4, 2],
     [200, 2],
@@ -132,11 +133,11 @@ describe('a message', () => {
     const message = (content: string): QueuedMessage => ({ message: { role: 'user', content }, uuids: [content] })
     const queued = (content: string) => entry(enqueueRecord(message(content), at))
     const said = (uuid: string) => entry({ type: 'user', uuid })
-    // A process that dies between an entry and its dequeue record has said it all the same.
+    // The person said it even if the process died between the entry and its dequeue record.
     const out = entry({ type: 'queue-operation', operation: 'dequeue', ...at })
     expect(leftInQueue([queued('a'), queued('b'), said('a')])).toEqual([message('b')])
     expect(leftInQueue([queued('a'), said('a'), out, queued('b'), said('b'), out])).toEqual([])
-    // Another client's queue is not ours to say again.
+    // We do not repeat the queue of another client.
     const foreign = entry({ type: 'queue-operation', operation: 'enqueue', content: 'x' })
     expect(leftInQueue([foreign, queued('a'), out])).toEqual([message('a')])
   })

@@ -22,7 +22,7 @@ const clearing: Mechanism = {
   }),
 }
 
-/** A read of a thousand words, and a question behind it. */
+/** A read of a thousand words, followed by a question. */
 function worldWith(options: Parameters<typeof createTestWorld>[0]) {
   const world = createTestWorld(options)
   world.session.add({ role: 'user', content: 'Read it.' })
@@ -97,7 +97,7 @@ describe('recovery', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  /** Old results that a warm cache holds: between requests, clearing them would not pay yet. */
+  /** Old results in a warm cache: between requests, clearing them would not pay yet. */
   function youngWorld(options: Parameters<typeof createTestWorld>[0] = {}) {
     const world = createTestWorld({ compaction: [plainMechanism('In short.')], ...options })
     const { session } = world

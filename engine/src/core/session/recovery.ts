@@ -1,6 +1,6 @@
-// Recovery after the provider refused a prompt as too long: the smallest step that should be enough, then the request is
-// sent once more. The caller withholds the failure until this has a result. Its steps are no mechanisms: each acts at once,
-// some act without being enough, and two of them try a whole list of mechanisms, which reports its own attempts.
+// Recovery after the provider refused a prompt as too long: takes the smallest step that should be enough and sends the request
+// once more. The caller withholds the failure until then. Its steps are no mechanisms: each acts at once, some act without being
+// enough, and two of them try a whole list of mechanisms, which reports its own attempts.
 import { isText, isToolUse } from '../message/block.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
@@ -15,7 +15,7 @@ import { type Runtime, reduceView } from './runtime.ts'
 import { afterRecovery } from './tracking.ts'
 import { buildRequest, windowExceeded } from './turn.ts'
 
-/** What to send now. */
+/** The request to send now. */
 type Remedy = { readonly request: ModelRequest; readonly compaction?: Compacted }
 
 export type Recovery = { readonly steps: readonly Tried[] } & (
@@ -45,7 +45,7 @@ export async function recover(
   const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
   if (limit !== undefined) runtime.gauge.learnLimit({ limit })
   const recovery = await tryInOrder(runtime, failure, signal)
-  // After a compaction, which a reader of the file may begin with. This request may be the last of the session.
+  // A reader of the file may start after the compaction, and this request may be the last of the session.
   if (limit !== undefined) runtime.gauge.settle()
   return recovery
 }
@@ -69,17 +69,17 @@ export function isAboutLength({ reason }: ModelFailure): boolean {
   return reason === 'overflow' || reason === 'too-large'
 }
 
-/** Called once it is known whether the second request went through. */
+/** Called once it is known whether the second request succeeded. */
 export function reportRecovery({ gauge, ports }: Runtime, steps: readonly Tried[], isRecovered: boolean): void {
   const names = outcomesOf(steps)
   if (!isRecovered) ports.emit({ type: 'overflow-unrecovered', steps: names })
   else ports.emit({ type: 'overflow-recovered', steps: names, tokens: gauge.size().tokens })
 }
 
-/** With less room than this, or than the reserve of a small window, there is no point in asking for an answer. */
+/** With less room, or less than the reserve of a small window, an answer is not worth a request. */
 const minOutput = 1_024
 
-/** Input and output together were too much: less output may be enough. */
+/** For input and output that together are too long: less output may be enough. */
 function lowerOutput({ runtime, failure, steps }: Attempt): Remedy | undefined {
   const { actual, limit, maxTokens } = failure.overflow ?? {}
   if (actual === undefined || limit === undefined || maxTokens === undefined) return undefined
@@ -101,8 +101,8 @@ function withoutMedia({ runtime, failure, steps }: Attempt): Remedy | undefined 
 }
 
 /**
- * Clears old results, however few and whatever that costs: a request that is refused costs more. Enough when it covers the
- * gap that the provider named.
+ * Clears old results at any cost, even a few, because a refused request costs more. Enough if it covers the gap that the provider
+ * named.
  */
 async function clearResults({ runtime, failure, signal, steps }: Attempt): Promise<Remedy | undefined> {
   const context = contextFor(runtime, { cause: 'overflow', signal })
@@ -124,7 +124,7 @@ async function clearResults({ runtime, failure, signal, steps }: Attempt): Promi
   return coversGap(runtime, failure, ended.freed) ? remedyFor(runtime) : undefined
 }
 
-/** Shortens results that no answer has seen: one alone may be larger than the window. */
+/** Shortens results that no answer has seen. One alone may be larger than the window. */
 function shortenNew({ runtime, failure, steps }: Attempt): Remedy | undefined {
   const before = runtime.gauge.size().tokens
   const done = shortenUnseen(runtime)
@@ -133,7 +133,7 @@ function shortenNew({ runtime, failure, steps }: Attempt): Remedy | undefined {
   return isEnough ? remedyFor(runtime) : undefined
 }
 
-/** With a quarter more than the gap, since our count may be off. */
+/** Requires a quarter more than the gap, because our count may be off. */
 function coversGap({ gauge }: Runtime, { overflow }: ModelFailure, freed: number): boolean {
   const { actual, limit } = overflow ?? {}
   if (actual === undefined || limit === undefined) return false
@@ -141,8 +141,8 @@ function coversGap({ gauge }: Runtime, { overflow }: ModelFailure, freed: number
 }
 
 async function compactAll({ runtime, signal, steps }: Attempt): Promise<Remedy | undefined> {
-  // Clearing may have been enough even if no compaction follows. If the provider named no numbers, only sending
-  // again can tell, and a request that is refused costs nothing.
+  // Clearing may have been enough even without a compaction. If the provider named no numbers, only another request can tell, and
+  // a refused request costs nothing.
   const isSmaller = steps.some(({ outcome }) => outcome === 'done')
   const why = await whyNoCompaction(runtime, signal)
   if (why !== undefined) {
@@ -164,7 +164,7 @@ async function whyNoCompaction(runtime: Runtime, signal: AbortSignalPort | undef
   const explanation = runtime.gauge.explanation()
   const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
-  // With the breaker open it is tried once: without a compaction the conversation would be stuck.
+  // With the breaker open, one attempt is made, because the conversation would be stuck otherwise.
   const { breaker, isRefused } = runtime.tracker.now()
   if (breaker.isOpen && breaker.hasRecovered) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
@@ -173,8 +173,8 @@ async function whyNoCompaction(runtime: Runtime, signal: AbortSignalPort | undef
 }
 
 /**
- * An answer with nothing in it because the window was full counts as an overflow. One that says something is kept, and
- * the next request is made smaller before it is sent.
+ * An empty answer because of a full window counts as an overflow. An answer with content is kept, and the next request is made
+ * smaller before it is sent.
  */
 export function failureIfEmpty(runtime: Runtime, result: ModelAnswer | ModelFailure): ModelAnswer | ModelFailure {
   const { gauge, usage } = runtime

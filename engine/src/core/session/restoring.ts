@@ -1,5 +1,5 @@
-// Restores context after a compaction: the session's state, which is read from the conversation as it grows, the files it
-// worked on, pinned entries, and state that the host provides. It reads files through a port and changes nothing.
+// Restores context after a compaction: the session's state (read from the growing conversation), the files in use, pinned
+// entries, and state that the host provides. Reads files through a port and changes nothing.
 
 import { textOf } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
@@ -16,10 +16,10 @@ import type { HostState } from './host.ts'
 
 export type RestoringInput = {
   readonly files: FileStore
-  /** Only files of the last turn with an answer: what is restored stays, and an old file is soon read again. */
+  /** Only files of the last turn with an answer, because restored context stays and an old file is soon read again. */
   readonly ofTurnOnly?: boolean
   readonly host?: HostState | undefined
-  /** The workspace folder: according to the host, or of a transcript that is only read, as it names it. */
+  /** The workspace folder as the host names it. For a transcript that is only read, as the transcript names it. */
   readonly root?: () => string | undefined
   /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
@@ -34,7 +34,7 @@ type RestoredConversation = Pick<Conversation, 'view' | 'record'> & {
 export class Restoring {
   private readonly input: RestoringInput
   private book: StateBook = createStateBook()
-  /** Pinned entries, with their text once it was looked up. */
+  /** Pinned entries, with their text after it was looked up. */
   private readonly pins = new Map<string, string | undefined>()
   private hostPaths: ReadonlySet<string | undefined> = new Set()
   private rulePaths: ReadonlySet<string> = new Set()
@@ -58,7 +58,7 @@ export class Restoring {
     if (message) this.book.add(message, record)
   }
 
-  /** Starts again with these messages. */
+  /** Restarts with these messages. */
   readAgain = (entries: readonly Entry[]): void => {
     this.book = createStateBook()
     this.pins.clear()
@@ -108,7 +108,7 @@ export class Restoring {
     return [...this.pins].flatMap(([uuid, text]) => (text === undefined || stays.has(uuid) ? [] : [{ uuid, text }]))
   }
 
-  /** The pinned entry may be older than what was read at the opening; its restored copy is not. */
+  /** The pinned entry may be older than everything that was read at the opening, but its restored copy is not. */
   private noteRestored(attachment: JsonObject | undefined): void {
     const entry = stringAt(attachment, 'entry')
     const content = stringAt(attachment, 'content')
@@ -118,7 +118,7 @@ export class Restoring {
   }
 }
 
-/** The newest request that has an answer: the current turn, or between turns the one that has just ended. */
+/** The newest request with an answer: the current turn, or between turns the one that just ended. */
 function lastWorkedOn(pieces: readonly ViewMessage[]): number {
   const answered = pieces.findLastIndex(({ role }) => role === 'assistant')
   return pieces.findLastIndex(({ origin }, at) => at < answered && isRequest(origin))

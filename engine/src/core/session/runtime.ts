@@ -17,7 +17,7 @@ import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
-/** Ask mode: undefined, or no answer in time, means no. */
+/** Ask mode. Undefined, or no answer in time, means no. */
 export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
 
 export type Runtime = {
@@ -38,7 +38,7 @@ export type Runtime = {
   /** For calls of host code that have no port of their own. */
   readonly guard: Guard
   readonly ask?: Ask | undefined
-  /** Pins the messages that the host wants to keep verbatim. */
+  /** Pins the messages that the host retains. */
   readonly retainer?: ((conversation: Conversation) => void) | undefined
   readonly cleanUps: CleanUps
   readonly background: readonly BackgroundWorker[]
@@ -51,12 +51,12 @@ export type Runtime = {
 export type BackgroundWorker = {
   readonly afterAnswer: (runtime: Runtime) => void
   readonly beforeRequest?: (runtime: Runtime) => void
-  /** A compaction left a context of this size. */
+  /** A compaction reduced the context to this size. */
   readonly afterCompaction: (tokens: number) => void
   readonly idle: () => Promise<void>
 }
 
-/** What explain() says about session memory. */
+/** The part of explain() about session memory. */
 export type MemoryState = {
   readonly isOn: boolean
   readonly path?: string
@@ -64,7 +64,7 @@ export type MemoryState = {
   /** Three extractions in a row failed. */
   readonly hasStopped: boolean
   readonly lastSeen?: string
-  /** Why the last compaction did not use the notes. */
+  /** The reason why the last compaction did not use the notes. */
   readonly declined?: Declined<MemoryDecline>
   readonly problem?: string
 }
@@ -87,7 +87,7 @@ export function writeReduction({ conversation, gauge }: Runtime, reduction: Redu
   conversation.edit(withFreed(reduction).map((edit) => ({ ...edit, size })))
 }
 
-/** The same for edits of messages that were already sent. */
+/** For edits of messages that were already sent. */
 export function reduceView(runtime: Runtime, reduction: Reduction): void {
   writeReduction(runtime, reduction)
   runtime.tracker.viewChange()
@@ -99,8 +99,8 @@ export function withFreed({ edits, freed }: Reduction): readonly Edit[] {
 }
 
 /**
- * The session's model for requests besides the turn: they are counted, they know the window as the session does, and what
- * they send is stored first.
+ * The session's model for requests besides the turn. Their usage is counted, they use the session's window, and messages are
+ * stored before they are sent.
  */
 export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient {
   const { client, name } = gauge.model()
@@ -110,7 +110,7 @@ export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient
       const known = client.capabilities(model)
       const isOwn = model === name
       const window = isOwn ? gauge.window() : (gauge.limit(client, model) ?? known.window)
-      // The host's limit for answers is that of its own model. It is also used for models of which nothing is known.
+      // The host's limit for answers applies to its own model and to models that are unknown.
       const table = known.maxOutput ?? modelFacts(model)?.maxOutput
       const maxOutput = isOwn ? (gauge.maxOutput() ?? table) : (table ?? gauge.maxOutput())
       return { ...known, ...defined({ window, maxOutput }) }
@@ -129,7 +129,7 @@ export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient
   }
 }
 
-/** Clears state from before a compaction. The list of skills stays: listing them again costs thousands of tokens. */
+/** Clears state from before a compaction. The list of skills stays, because listing them again costs thousands of tokens. */
 export type CleanUp = {
   readonly name: string
   /** Whether it belongs to one conversation or to all. */
@@ -140,7 +140,7 @@ export type CleanUp = {
 
 export type CleanUps = ReturnType<typeof createCleanUps>
 
-/** For one conversation. `shared` holds those of all conversations of an engine; a sub-agent's compaction skips them. */
+/** For one conversation. `shared` holds those for all conversations of an engine; a sub-agent's compaction skips these. */
 export function createCleanUps(
   shared: Set<CleanUp>,
   { isSubagent, guard }: { readonly isSubagent: boolean; readonly guard: Guard },
@@ -152,10 +152,10 @@ export function createCleanUps(
       home.add(owner)
       return () => void home.delete(owner)
     },
-    /** After a compaction, in the order of registration. */
+    /** Runs after a compaction, in the order of registration. */
     run: (after: { readonly tokens: number }): void => {
       const owners = [...own, ...(isSubagent ? [] : shared)]
-      // One that throws must not stop the others: the compaction is already written.
+      // An error must not stop the others, because the compaction is already written.
       for (const owner of owners)
         callNow(
           () => owner.clear(after),
@@ -167,7 +167,7 @@ export function createCleanUps(
 
 const joining = ['SessionStart', 'PostCompact', 'SubagentStart']
 
-/** The same hooks. Context that they add after a compaction, or when a session starts, is appended to the conversation. */
+/** Appends context that hooks add after a compaction, or when a session starts, to the conversation. */
 export function hooksInto(conversation: Conversation, hooks: Hooks): Hooks {
   return {
     run: async (call, options) => {

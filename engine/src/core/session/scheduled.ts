@@ -1,5 +1,5 @@
-// Compactions at another time than the threshold: before the next request, because the model or the host asks for one, and in an
-// idle session just before its cache expires. They pass the same checks as any automatic one.
+// Compactions that do not wait for the threshold: before the next request, because the model or the host requests one, and in an
+// idle session just before its cache expires. They pass the same checks as any automatic compaction.
 import { idleWorth } from '../mechanisms/clock.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { errorText } from '../message/json.ts'
@@ -12,13 +12,13 @@ import { compactNow, whyNotCompact } from './compact.ts'
 import { earlyTarget } from './mechanisms.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Whether it will be tried before the next request, and a sentence about it. */
+/** Whether the next request tries it, and a sentence about it. */
 export type Scheduled = { readonly isScheduled: boolean; readonly why: string }
 
-/** Characters of instructions, those of earlier calls included. */
+/** In characters, including instructions of earlier calls. */
 const maxInstructions = 2_000
 
-/** A second call before that request adds its instructions. */
+/** A second call before the next request adds its instructions. */
 export function scheduleCompaction(runtime: Runtime, instructions = ''): Scheduled {
   const { conversation, gauge, tracker } = runtime
   const no = (why: string): Scheduled => ({ isScheduled: false, why })
@@ -46,18 +46,18 @@ export function scheduleCompaction(runtime: Runtime, instructions = ''): Schedul
   }
 }
 
-/** Tells the model that the compaction it counts on has not happened. */
+/** Tells the model that the requested compaction did not happen. */
 export function sayNotCompacted({ conversation }: Runtime, why: string): void {
   const content = `The compaction that was asked for did not happen: ${neutralize(oneLine(why, 300))} The context is unchanged.`
   conversation.append([{ type: 'user', isMeta: true, message: { role: 'user', content } }])
 }
 
-/** Milliseconds before the cache expires: clocks differ, and a request takes time to arrive. */
+/** In milliseconds before the cache expires, because clocks differ and a request takes time to arrive. */
 const ahead = 30_000
 
 /**
- * A timer that compacts if that is expected to pay. `run` waits for other work of the session. The timer is stopped by the
- * next request, a close, or the end of its work.
+ * A timer that compacts if that is expected to pay. `run` waits for other work of the session. The next request, a close, or the
+ * end of its work stops the timer.
  */
 export function startIdleTimer(runtime: Runtime, run: (task: () => Promise<void>) => Promise<void>): Stop | undefined {
   const { ports, guard, settings } = runtime
@@ -75,7 +75,7 @@ export function startIdleTimer(runtime: Runtime, run: (task: () => Promise<void>
   return stop
 }
 
-/** Undefined in the middle of a turn, and if nothing is cached that could expire. */
+/** Undefined in the middle of a turn, and if no cache could expire. */
 function untilExpiry({ conversation, gauge, ports, tracker }: Runtime): number | undefined {
   const view = conversation.view()
   const last = view.messages.at(-1)
@@ -93,7 +93,7 @@ function pays(runtime: Runtime): boolean {
   const situation = gauge.situation(view)
   const { explanation } = situation
   const { mode, heldBackFrom } = explanation.autoCompact
-  // The session is idle, so there is nobody to ask.
+  // The session is idle, so nobody can be asked.
   if (
     mode !== true ||
     heldBackFrom !== undefined ||

@@ -1,4 +1,5 @@
-// The session as hosts see it. session.ts implements it; engine.ts adds what needs the store: recall, read, entries, subagent.
+// The session as hosts see it. session.ts implements it; engine.ts adds the functions that need the store: recall, read, entries,
+// subagent.
 import type { CacheWatch } from '../cache/cache-watch.ts'
 import type { SnipInput } from '../mechanisms/ranges.ts'
 import type { JsonObject } from '../message/json.ts'
@@ -33,19 +34,19 @@ export type SessionOptions = RequestInput & {
   readonly startedBy?: 'startup' | 'clear'
   /** Names the writer, for others who find the session in use. */
   readonly owner?: string
-  /** Whose session it is, for erasure. Only when it is started. */
+  /** The user of a new session, for erasure. */
   readonly user?: string
 }
 
-/** What happened to the conversation before a request was sent. */
+/** What changed in the conversation before a request was sent. */
 export type Preparation = {
   readonly compaction?: Compacted
-  /** What the user should know. */
+  /** Messages for the user. */
   readonly notices: readonly string[]
 }
 
 export type TurnOptions = SendOptions & {
-  /** Called before each request: before the first, and before the second one after a recovery. */
+  /** Called before each request, and again before the second one after a recovery. */
   readonly onPrepared?: (preparation: Preparation) => void
 }
 
@@ -73,7 +74,7 @@ export type SessionExplanation = Explanation & {
 /** One conversation. Calls run one at a time, in the order in which they are made. */
 export type Session = {
   readonly id: string
-  /** Of a sub-agent. */
+  /** Set for a sub-agent. */
   readonly agentId: string | undefined
   /** The transcript, if it is a file. */
   readonly path: string | undefined
@@ -101,7 +102,7 @@ export type Session = {
   readonly record: (answer: AnswerInput) => string
 
   /**
-   * Says that the answer to the last request will not come. Messages that were queued since then are added now.
+   * Reports that the answer to the last request will not arrive. Adds the messages that were queued since then.
    *
    *     session.abandonRequest()
    */
@@ -130,7 +131,7 @@ export type Session = {
   readonly compact: (options?: CompactOptions) => Promise<Compacted | Failed>
 
   /**
-   * Asks for a compaction before the next request. It passes the checks of an automatic one; the answer says what will happen.
+   * Requests a compaction before the next request. It passes the checks of an automatic one; the result says what will happen.
    * `compactTool(session)` lets the model ask.
    *
    *     const { isScheduled, why } = session.scheduleCompaction({ instructions: 'Keep the schema decisions.' })
@@ -138,14 +139,14 @@ export type Session = {
   readonly scheduleCompaction: (options?: Pick<CompactOptions, 'instructions'>) => Scheduled
 
   /**
-   * Returns the size of the context, its limits and where they come from.
+   * Returns the size of the context, its limits and their sources.
    *
    *     const { size, percentLeft, autoCompactThreshold } = session.explain()
    */
   readonly explain: () => SessionExplanation
 
   /**
-   * Returns the messages of the next request, before it is repaired.
+   * Returns the messages of the next request, before repairs.
    *
    *     console.log(session.messages().length)
    */
@@ -159,7 +160,7 @@ export type Session = {
   readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
 
   /**
-   * Returns an original by the id that `recall` gave, an entry's uuid, or a tool use id; undefined if there is none.
+   * Returns an original by an id from `recall`, an entry's uuid, or a tool use id. Undefined if there is none.
    *
    *     const original = await session.read(matches[0].id)
    */
@@ -195,7 +196,7 @@ export type Session = {
   readonly pin: (uuid: string) => Promise<EditOutcome>
 
   /**
-   * Takes back a pin.
+   * Removes a pin.
    *
    *     await session.unpin(uuid)
    */
@@ -216,7 +217,7 @@ export type Session = {
   readonly clear: (options?: UndoOptions) => Promise<void>
 
   /**
-   * Starts a conversation of its own for a sub-agent. Its file is in this session's folder.
+   * Starts a separate conversation for a sub-agent. Its file is in this session's folder.
    *
    *     const helper = await session.subagent({ system: 'You review code.' })
    */
@@ -250,7 +251,7 @@ export type Session = {
   readonly configure: (base: RequestInput) => void
 
   /**
-   * Returns where the session is: the current turn, answers since the last compaction, and whether automatic compaction has
+   * Returns the state of the session: the current turn, answers since the last compaction, and whether automatic compaction has
    * stopped after failures.
    *
    *     const { turnId, breaker } = session.tracking()
@@ -259,7 +260,7 @@ export type Session = {
     readonly turnId: string
     readonly turns: number
     readonly breaker: Breaker
-    /** What is known about the prompt cache. */
+    /** Knowledge about the prompt cache. */
     readonly watch: CacheWatch
     /** The last compaction, and whether the user has written since. */
     readonly previous?: { readonly turnId: string; readonly hasHumanSince: boolean }
@@ -290,8 +291,8 @@ export type Session = {
   ) => Promise<HookOutcome>
 
   /**
-   * Resolves when everything is stored: at once in memory and on disk. Throws a StoreError that names what is not stored;
-   * another call tries again. `prepare`, `send`, `compact` and edits wait for it.
+   * Resolves when everything is stored, which in memory and on disk is at once. Throws a StoreError that names what is not
+   * stored; another call tries again. `prepare`, `send`, `compact` and edits wait for it.
    *
    *     await session.stored()
    */

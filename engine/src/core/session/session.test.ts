@@ -21,7 +21,7 @@ const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, c
 let answers = 0
 const answerOf: typeof anyAnswer = (content, more) => anyAnswer(content, { id: `msg_${++answers}`, ...more })
 
-/** A conversation that the last answer says is so large. */
+/** A conversation of this size, according to its last answer. */
 function sized(tokens: number, options: WorldOptions = {}): World {
   const world = createTestWorld({ settings: small, ...options })
   world.session.add({ role: 'user', content: 'Never touch the database.' })
@@ -168,7 +168,7 @@ describe('the mechanisms', () => {
   })
 
   test('by hand, what counts as smaller is done, though a guess with its margin is above what was reported', async () => {
-    // 3,000 tokens by our counter, of which the answer reported fewer than the guess for half of them.
+    // 3,000 tokens by our counter. The answer reported fewer than we guessed for half of them.
     const world = sized(1_200, { compaction: [plainMechanism(words(1_500))] })
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'plain' })
     const grown = sized(1_200, { compaction: [plainMechanism(words(6_000))] })

@@ -21,7 +21,7 @@ import type { Preparation, Session } from './session-api.ts'
 import { afterChange } from './tracking.ts'
 import { type RecordInput, recordAnswer } from './turn.ts'
 
-/** Everything but what needs the store. */
+/** The part of a session that does not need the store. */
 export type OwnSession = Omit<Session, 'recall' | 'read' | 'entries' | 'subagent'>
 
 export type SessionInput = {
@@ -52,7 +52,7 @@ class ManagedSession implements OwnSession {
   /** A request whose answer has not come yet. */
   private pending: RecordInput['pending']
   private idleTimer: Stop | undefined
-  /** Whether there are answers that no background worker has seen. */
+  /** Whether there are answers that the background workers have not seen. */
   private hasImported = false
 
   constructor(input: SessionInput) {
@@ -106,10 +106,10 @@ class ManagedSession implements OwnSession {
     const write = () => {
       recordAnswer(runtime, { uuid, answer, sent, pending })
       this.hasImported = true
-      // Background workers look at the whole view. For a history that is being imported, once at the end is enough.
+      // Background workers read the whole view. For an imported history, once at the end is enough.
       if (pending) this.showImported()
     }
-    // An answer that comes during a compaction must be written after its boundary.
+    // An answer that arrives during a compaction must be written after its boundary.
     if (this.mutex.isBusy()) this.lateAnswers = [...this.lateAnswers, write]
     else write()
     this.requestEnded()
@@ -265,7 +265,7 @@ class ManagedSession implements OwnSession {
     this.sent = { ...defined({ before: this.sent.now }), now: request }
   }
 
-  /** The answer is here, or will not come. */
+  /** The answer has arrived or will not arrive. */
   private requestEnded(): void {
     this.pending = undefined
     this.flush()
@@ -276,7 +276,7 @@ class ManagedSession implements OwnSession {
     if (this.mutex.isBusy()) return
     for (let write = this.lateAnswers[0]; write; write = this.lateAnswers[0]) {
       write()
-      // Only now: an answer that cannot be written is tried again.
+      // Removed only after writing, so that an answer that could not be written is tried again.
       this.lateAnswers = this.lateAnswers.slice(1)
     }
     if (this.pending === undefined) this.queue.flush()

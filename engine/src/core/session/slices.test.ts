@@ -1,4 +1,4 @@
-// A session that pauses between slices of its work writes what one writes that does not, and what happens in a pause is safe.
+// A session that pauses between slices of its work writes the same as one that does not, and changes during a pause are safe.
 import { expect, test } from 'vitest'
 import { createStop } from '../ports/safely.ts'
 import { sliceLength } from '../text/slices.ts'
@@ -30,7 +30,7 @@ function filled(options: WorldOptions = {}): World & { readonly requests: () => 
   return { ...world, requests: () => model.requests.length }
 }
 
-/** Calls `then` in the pause with this number. */
+/** Calls `then` in each pause with its number. */
 function pausing(then: (pause: number) => void = () => undefined) {
   let pauses = 0
   return {
@@ -90,7 +90,7 @@ async function pausesOfPrepare(): Promise<number> {
 test('a message that is added in any pause comes after the summary, once and whole', async () => {
   const all = await pausesOfPrepare()
   expect(all).toBeGreaterThan(5)
-  // In the first pause nothing has been done yet: that message belongs to this request, and is quoted in its summary.
+  // In the first pause nothing has been done yet, so that message belongs to this request and its summary quotes it.
   for (let nth = 2; nth <= all; nth++) {
     const pacing = pausing((pause) => {
       if (pause === nth) world.session.add({ role: 'user', content: 'Stop at file 7.' })
@@ -98,7 +98,7 @@ test('a message that is added in any pause comes after the summary, once and who
     const world: World = filled({ pause: pacing.pause })
     await world.session.prepare()
     world.session.record(answerOf('Done.', { id: 'last' }))
-    // The summary may quote what waits.
+    // The summary may quote waiting messages.
     const messages = world.session.messages().filter(({ origin }) => origin !== 'summary')
     const texts = messages.map(({ content }) => JSON.stringify(content))
     expect(texts.filter((text) => text.includes('Stop at file 7.'))).toHaveLength(1)

@@ -40,7 +40,7 @@ test('a compaction that is aborted after its summary was written, and before the
 
 test('a compaction by hand does not wait for the one in the background, which then writes nothing', async () => {
   const started: string[] = []
-  /** Ends only when it is stopped, and then returns its summary all the same. */
+  /** Ends only when it is stopped, and then still returns its summary. */
   const deaf: RunningMechanism = {
     name: 'deaf',
     run: async (context) => {

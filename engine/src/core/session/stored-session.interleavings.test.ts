@@ -1,32 +1,32 @@
-// The buffer in every order of events: two writers that append and flush at any moment, a third that closes, and a store
-// that answers early or late, fails, loses its answer or never answers. Time is counted in microtasks, so that each run
-// is exact and can be repeated.
+// The buffer in every order of events: two writers that append and flush at any moment, a third that closes, and a store that
+// answers early or late, fails, loses its answer or never answers. Time is counted in microtasks, so each run is exact and
+// repeatable.
 import { expect, test } from 'vitest'
 import { isAlreadyStored } from '../../stores/rules.ts'
 import type { Appended, HeldSession } from '../ports/session-store.ts'
 import { StoredSession, type StorePorts } from './stored-session.ts'
 
-/** `lost`: the records are stored, but the writer is told that the store is away. */
+/** `lost`: the records are stored, but the writer gets an error. */
 type Answer = 'stored' | 'away' | 'lost' | 'throws' | 'refused' | 'silent'
 
 type Run = {
-  /** What the store does with the first appends; after that it stores everything. */
+  /** The store's results for the first appends. Later appends succeed. */
   readonly answers: readonly Answer[]
-  /** How many microtasks an answer takes. */
+  /** Number of microtasks until an answer. */
   readonly latency: number
-  /** When the two writers append, and whether the session is closed at some moment. */
+  /** The times at which the two writers append, and whether and when the session is closed. */
   readonly first: number
   readonly second: number
   readonly close?: number
 }
 
-/** As in a real event loop, a timer fires only after all microtasks have run; no chain of them is longer than this. */
+/** As in a real event loop, a timer fires only after all microtasks have run. No chain of them is longer than this. */
 const longestChain = 30
-/** How many microtasks an answer of the store takes to arrive in the buffer. */
+/** Number of microtasks from the store's answer to its arrival in the buffer. */
 const longestWay = 4
 const maxTicks = 2_000
 
-/** Runs everything, and returns what went wrong. */
+/** Runs everything and returns the problems. */
 async function problemsIn(run: Run): Promise<readonly string[]> {
   const problems: string[] = []
   const time = virtualTime()
@@ -75,7 +75,7 @@ async function problemsIn(run: Run): Promise<readonly string[]> {
   return problems
 }
 
-/** Timers fire in their order, one for each call of `advance`; false when there is none. */
+/** Fires one timer per call of `advance`, in order. Returns false if there is none. */
 function virtualTime(): { readonly ports: Omit<StorePorts, 'newId'>; readonly advance: () => boolean } {
   let clock = 0
   let timers: readonly { readonly at: number; readonly fire: () => void }[] = []

@@ -6,7 +6,7 @@ import { openSession, StoredSession } from './stored-session.ts'
 
 type Call = { readonly ids: readonly string[]; readonly expected: number }
 
-/** Answers as it is told, then stores everything. */
+/** Answers with the given outcomes, then stores everything. */
 function heldSession(outcomes: Appended[]): HeldSession & { readonly calls: Call[] } {
   const calls: Call[] = []
   let version = 0
@@ -39,7 +39,7 @@ function ports() {
     waits,
     newId: () => `made-${++ids}`,
     now: () => clock,
-    /** Pauses end at once. Nobody waits so long that a timeout ends. */
+    /** Pauses end at once. No wait lasts until a timeout. */
     wait: async (milliseconds: number, signal?: AbortSignalPort) => {
       if (signal) return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
       waits.push(milliseconds)

@@ -24,16 +24,16 @@ import { undoOfTorn } from '../transcript/tree/changes.ts'
 
 export type StorePorts = Pick<CompactionPorts, 'newId' | 'now' | 'wait'>
 
-/** The pauses between attempts, in milliseconds: 15 seconds together. A database that restarts is back in a few seconds. */
+/** The pauses between attempts, in milliseconds: 15 seconds together. A database that restarts is back within seconds. */
 const pauses = [50, 100, 200, 400, 800, 1_500, 2_000, 2_000, 3_000, 5_000]
 
-/** No attempt starts after this time, however long each of them took. */
+/** No attempt starts after this time, even if attempts took long. */
 const retryMs = 15_000
 
 /** How long a call waits for a store that does not answer at all. */
 const maxWaitMs = 20_000
 
-/** How many records go into one write. A batch that must be stored whole is never split. */
+/** The maximum number of records per write. A batch that must be stored whole is never split. */
 const maxRecords = 500
 
 type StoreFailed = Extract<StoreResult, { readonly type: 'store-failed' }>
@@ -46,12 +46,12 @@ export class StoredSession {
   private readonly waiting: StoredRecord[][] = []
   /** The records of the current write. After a failure they stay until they are stored. */
   private sent: readonly StoredRecord[] = []
-  /** How many records were appended, and how many of these are stored. */
+  /** Number of appended records, and how many of these are stored. */
   private appended = 0
   private stored = 0
-  /** The write in progress. It is never one that has ended: whoever finds it can wait for its result. */
+  /** The write in progress, never one that has ended, so every reader can wait for its result. */
   private writing: Promise<StoreResult> | undefined
-  /** Why nothing more can be stored. */
+  /** The reason why nothing more can be stored. */
   private end: StoreFailed | undefined
 
   constructor(session: HeldSession, ports: StorePorts) {
@@ -72,14 +72,14 @@ export class StoredSession {
     }
     const { newId } = this.ports
     this.queue(records.map((record) => ({ id: typeof record.uuid === 'string' ? record.uuid : newId(), record })))
-    // Whoever needs to know the outcome calls flush().
+    // A caller that needs the outcome calls flush().
     this.startWriting()
     return { type: 'stored' }
   }
 
   /**
-   * Waits until the records that were appended before the call are stored, not for later ones. A call after a failure tries
-   * the same records again.
+   * Waits until the records appended before the call are stored. Ignores later records. A call after a failure tries the same
+   * records again.
    */
   flush = async (): Promise<StoreResult> => {
     const upTo = this.appended
@@ -136,7 +136,7 @@ export class StoredSession {
 
   private async write(): Promise<StoreResult> {
     const outcome = await this.send()
-    // No await from here on: nobody may find this write in `writing` after its outcome is known.
+    // No await from here on, so that no caller finds this write in `writing` after its outcome is known.
     this.writing = undefined
     if (outcome.type !== 'stored') return this.failed(outcome)
     this.version = outcome.version
@@ -184,16 +184,16 @@ export class StoredSession {
   }
 }
 
-/** All that an engine needs of a store. */
+/** The part of a store that an engine needs. */
 export type Opener = Pick<SessionStore, 'open'>
 
 export type OpenSessionOptions = Omit<OpenOptions, 'as'> & {
   readonly as: OpenOptions['as'] | 'existing-or-new'
-  /** How long to wait for a session that another writer has. Default: not at all. */
+  /** How long to wait for a session that another writer holds. Default: no wait. */
   readonly waitMs?: number | undefined
 }
 
-/** Throws a StoreError that says why when it cannot be opened. */
+/** Throws a StoreError with the reason if it cannot be opened. */
 export async function openSession(
   store: Opener,
   id: string,
@@ -202,7 +202,7 @@ export async function openSession(
   return repaired(await heldSession(store, id, options), options)
 }
 
-/** The session as it is. Throws a StoreError that says why when it cannot be opened. */
+/** The session without a repair. Throws a StoreError with the reason if it cannot be opened. */
 export async function heldSession(
   store: Opener,
   id: string,
@@ -214,7 +214,7 @@ export async function heldSession(
     const found = await openIn(store, id, { ...how, as: as === 'new' ? 'new' : 'existing' })
     const isToBeStarted = found.type === 'missing' && as === 'existing-or-new'
     const result = isToBeStarted ? await openIn(store, id, { ...how, as: 'new' }) : found
-    // Somebody else started it in between.
+    // Another writer started it in between.
     const isTaken = result.type === 'held' || (isToBeStarted && result.type === 'exists')
     if (result.type === 'opened') return result.session
     if (!isTaken || now() >= end) {
@@ -231,10 +231,10 @@ export function whyNotOpened(result: Exclude<OpenResult, { readonly type: 'opene
   return `There is a session ${id} already. Continue it with open(id).`
 }
 
-/** A store, or as much of one as there is. */
+/** A store, or the part of one that is available. */
 export type Readable = Opener & Partial<Pick<SessionStore, 'records'>>
 
-/** Everything of a session, without taking it. Throws a StoreError if there is nothing. */
+/** All records of a session, without taking it. Throws a StoreError if there are none. */
 export async function recordsIn({ records }: Readable, id: string): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = []
   for await (const { record } of records?.(id) ?? []) found.push(record)
@@ -242,13 +242,13 @@ export async function recordsIn({ records }: Readable, id: string): Promise<read
   throw new StoreError(`There is no session ${id}, or it has no records.`, { reason: 'missing' })
 }
 
-/** The id that the records carry, or else the name of the file or the id in the store. */
+/** The id in the records, otherwise the name of the file or the id in the store. */
 export function sessionIdOf({ entries, path, id }: HeldSession): string {
   const name = path?.replace(/^.*[/\\]/s, '').replace(/(?<=.)\.[^.]*$/s, '')
   return entries.map(({ record }) => stringAt(record, 'sessionId')).find((found) => found !== undefined) ?? name ?? id
 }
 
-/** Half a compaction, left by a crash or copied here, is undone by one more record. */
+/** Adds a record that undoes half a compaction, left by a crash or by a copy. */
 async function repaired(session: HeldSession, { newId, now }: StorePorts): Promise<HeldSession> {
   const undo = undoOfTorn(session.entries, { uuid: newId(), timestamp: new Date(now()).toISOString() })
   if (undo === undefined) return session
@@ -262,7 +262,7 @@ async function repaired(session: HeldSession, { newId, now }: StorePorts): Promi
 
 export type Recall = Pick<HeldSession, 'recall' | 'read'>
 
-/** Recall without an index: every search reads all entries. Its code is loaded by the first one. */
+/** Recall without an index: every search reads all entries. The first search loads the code. */
 export function recallIn(entries: () => Iterable<Entry> | Promise<Iterable<Entry>>): Recall {
   const load = () => import('./recall-entries.ts')
   return {

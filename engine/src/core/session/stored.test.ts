@@ -12,7 +12,7 @@ type SlowStore = MemoryStore & {
   fail: (why: string | undefined) => void
 }
 
-/** Takes records down at once and stores them with the next flush. */
+/** Accepts records at once and stores them with the next flush. */
 function slowStore(log: string[] = []): SlowStore {
   const stored: string[] = []
   let waiting: string[] = []

@@ -15,7 +15,7 @@ import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Memory, MemoryKeeper } from './memory-keeper.ts'
 
-// Needed in a compaction only. Loaded from here, so that bundlers put all of it into one file.
+// Only compactions need these. Exported here, so that bundlers put all of it into one file.
 export { stageCollapse } from '../collapse/stage.ts'
 export { isRuleFile, rulePlaces } from '../restore/from-disk.ts'
 export { restoreContext } from '../restore/restore.ts'
@@ -23,7 +23,7 @@ export { touchedFiles } from '../restore/touched.ts'
 
 type Keep = EngineSettings['keep']
 
-/** Summarizes the whole conversation, or the part that was named. `keep`: the newest messages that stay verbatim. */
+/** Summarizes the whole conversation or the named part. `keep`: the newest messages that stay verbatim. */
 export async function summarize(context: MechanismContext, keep?: Keep): Promise<Outcome> {
   const { ports, signal, range, view } = context
   // The unseen results come last, so a range without an end includes them.
@@ -35,7 +35,7 @@ export async function summarize(context: MechanismContext, keep?: Keep): Promise
 const notYetSeen =
   'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
 
-/** Everything before the first message that something keeps: the person, the settings, or that the model has not seen it. */
+/** Everything before the first message that has to stay: because of the person, the settings, or because the model has not seen it. */
 function partialOf(context: MechanismContext, keep: Keep): PartialChoice | undefined {
   const { view, range } = context
   if (range.from !== undefined) return { type: 'from', uuid: range.from }
@@ -44,7 +44,7 @@ function partialOf(context: MechanismContext, keep: Keep): PartialChoice | undef
   const starts = [
     upTo === undefined ? undefined : { at: view.sources.findIndex(({ uuids }) => uuids.includes(upTo)), uuid: upTo },
     startAt(view, firstKept(context, keep)),
-    // With the answer whose calls they belong to.
+    // Includes the answer that made the calls.
     startAt(view, unseen === undefined ? undefined : unseen - 1),
   ]
   const [first] = starts.filter((start) => start !== undefined).toSorted((one, other) => one.at - other.at)
@@ -56,12 +56,12 @@ function startAt({ sources }: View, at = -1) {
   return uuid === undefined ? undefined : { at, uuid }
 }
 
-/** The share of the target, or of the size if that is smaller, that may be kept verbatim after an overflow. */
+/** The share of the target, or of the size if that is smaller, that may stay verbatim after an overflow. */
 const keptInRecovery = 0.25
-/** The same share for the setting `keep`, and of the room beside the system prompt and the tools; the rest is for the summary. */
+/** The same share for the setting `keep`, and of the room besides the system prompt and the tools. The rest is for the summary. */
 const maxKept = 0.5
 
-/** The first of the newest messages that are kept. A person who compacts says what to keep. */
+/** Index of the first kept message. In a manual compaction the person decides what to keep. */
 function firstKept(context: MechanismContext, keep: Keep): number | undefined {
   const { target, size, trigger, reason, overhead = 0 } = context
   const max = Math.min(target, size)
@@ -73,7 +73,7 @@ function firstKept(context: MechanismContext, keep: Keep): number | undefined {
     : newestMessages(context, Math.min(keep.tokens, roomBesides))
 }
 
-/** As many of the newest messages as fit into `room` tokens; none if even the newest round is too large. */
+/** The newest messages that fit into `room` tokens. None if even the newest round is too large. */
 function newestMessages({ view, situation }: MechanismContext, room: number, max?: number): number | undefined {
   const { messages } = view
   const first = max === undefined ? 1 : Math.max(1, messages.length - max)
@@ -91,7 +91,7 @@ function newestMessages({ view, situation }: MechanismContext, room: number, max
 const memoryName = 'session-memory'
 
 /**
- * Compaction from the notes of session memory: tried first, since it asks no model. The notes are the summary; checks, the
+ * Compaction from the notes of session memory, tried first because it needs no model. The notes are the summary; checks, the
  * user's words, state and restoring are the same as in every other compaction.
  */
 export async function summarizeFromNotes(context: MechanismContext, memory: Memory): Promise<Outcome> {
@@ -104,7 +104,7 @@ export async function summarizeFromNotes(context: MechanismContext, memory: Memo
     return given
   }
   const result = await makeCompaction(given.job, ports, signal)
-  // The list notes a success under the same name.
+  // The list records a success under the same name.
   return result.type === 'compacted' ? { ...result, tried: [] } : result
 }
 
@@ -124,7 +124,7 @@ async function fromNotes(keeper: MemoryKeeper, context: MechanismContext) {
   if (uuid === undefined) return declined('nothing-to-summarize', 'What would be kept has no entry in the transcript.')
   const given = { text: notes.summary, mechanism: memoryName, why: 'the notes of the session are the summary' }
   const job = { ...context, partial: { type: 'up-to', uuid }, given } as const
-  // Checked before hooks run: if this declines, the next mechanism runs them.
+  // Checked before hooks run. If this declines, the next mechanism runs them.
   const plan = planCompaction(job, ports.model)
   if (plan.type === 'failed') return declined('nothing-to-summarize', plan.why)
   const { kept, limit } = plan.tokens

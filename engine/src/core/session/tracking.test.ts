@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
 import { Tracker, type Tracking } from './tracking.ts'
 
-/** What was cached is remembered, and that the prefix is another now. */
+/** Keeps what was cached, and that the prefix has changed. */
 const changed = { baseline: { cacheRead: 9_000, cached: 9_000, time: 0 }, deletedTokens: 0, isChanged: true }
 
-/** In the middle of things: asked and refused, told what there was to tell, with cache edits and snips behind it. */
+/** A busy state: asked and refused, all notices shown, with cache edits and snips. */
 const busy: Partial<Tracking> = {
   turnId: 'turn-1',
   turns: 4,

@@ -1,5 +1,5 @@
-// What a session remembers about one conversation besides its transcript: turns, the circuit breaker of automatic compaction,
-// the cache, what the server was asked to leave out, what was spent. Each sub-agent has its own.
+// What a session remembers about one conversation besides its transcript: turns, the circuit breaker of automatic compaction, the
+// cache, content that the server omits, and spending. Each sub-agent has its own.
 import {
   type CacheEditState,
   type CacheWatch,
@@ -18,12 +18,12 @@ import type { ContextState } from '../tokens/explain.ts'
 export type Breaker = {
   /** Attempts in a row that failed or freed too little. */
   readonly failures: number
-  /** Compactions in a row that came within a few answers of each other, without a human message between them. */
+  /** Compactions in a row with only a few answers and no human message between them. */
   readonly rapid: number
-  /** A snip, another model, other tools or a compaction by hand came since: the next human message closes the breaker. */
+  /** A snip, another model, other tools or a manual compaction followed, so the next human message closes the breaker. */
   readonly isChanged: boolean
   readonly isOpen: boolean
-  /** A refused prompt was compacted although the breaker is open, which is done once. */
+  /** A refused prompt was compacted although the breaker is open. This is done once. */
   readonly hasRecovered: boolean
 }
 
@@ -45,10 +45,10 @@ export function afterFailure(breaker: Breaker): Breaker {
   return { ...breaker, failures, isOpen: breaker.isOpen || failures >= maxFailures }
 }
 
-/** `isRapid`: only a few answers and no human message since the compaction before. */
+/** `isRapid`: only a few answers and no human message since the previous compaction. */
 export function afterApplied(breaker: Breaker, { isRapid }: { readonly isRapid: boolean }): Breaker {
   const rapid = isRapid ? breaker.rapid + 1 : 0
-  // While it stays open, an overflow is still compacted once only.
+  // While it stays open, an overflow is still compacted only once.
   return settled({ ...closedBreaker, rapid, hasRecovered: breaker.hasRecovered }, rapid >= maxRapid)
 }
 
@@ -61,7 +61,7 @@ function unchained(breaker: Breaker): Breaker {
   return settled({ ...breaker, rapid: 0 }, breaker.isOpen && breaker.failures >= maxFailures)
 }
 
-/** A breaker that closes forgets that it let a recovery through. */
+/** A breaker that closes forgets that it allowed a recovery. */
 function settled(breaker: Breaker, isOpen: boolean): Breaker {
   return { ...breaker, isOpen, hasRecovered: isOpen && breaker.hasRecovered }
 }
@@ -75,12 +75,12 @@ export function afterHuman(breaker: Breaker): Breaker {
   return breaker.isChanged ? closedBreaker : unchained(breaker)
 }
 
-/** A prompt was refused: without a compaction the conversation would be stuck. */
+/** A prompt was refused. Without a compaction, the conversation would be stuck. */
 export function afterRecovery(breaker: Breaker): Breaker {
   return breaker.isOpen ? { ...breaker, hasRecovered: true } : breaker
 }
 
-/** Attempts in a row without progress, of the kind there are most of. */
+/** Attempts in a row without progress, of the more frequent kind. */
 export function inARow({ failures, rapid }: Breaker): number {
   return Math.max(failures, rapid)
 }
@@ -90,7 +90,7 @@ export const breakerText =
   'Compact by hand, remove something large, or change the model; then go on.'
 
 export type Tracking = {
-  /** Of the current turn. A compaction and a human message start a new one. */
+  /** Id of the current turn. A compaction and a human message start a new one. */
   readonly turnId: string
   /** Answers since the last compaction. */
   readonly turns: number
@@ -98,20 +98,20 @@ export type Tracking = {
   /** The last compaction, and whether a person has spoken since. */
   readonly previous?: { readonly turnId: string; readonly hasHumanSince: boolean }
   readonly watch: CacheWatch
-  /** When the request was sent that has no answer yet. */
+  /** The time when the open request was sent. */
   readonly requestedAt?: number | undefined
   readonly cacheEdits: CacheEditState
-  /** A compaction was asked for: it is tried before the next request. */
+  /** A requested compaction, which is tried before the next request. */
   readonly scheduled?: { readonly instructions: string } | undefined
-  /** In ask mode: the host said no, or nothing. It is asked again after the next human message. */
+  /** In ask mode: the host refused or did not answer. It is asked again after the next human message. */
   readonly isRefused: boolean
   /** Whether a notice has said that system prompt and tools alone are over the threshold. */
   readonly isOverheadReported: boolean
   /** Tokens freed by snips since the newest answer. */
   readonly freedBySnips: number
-  /** The answer after which a cold cache was reported, by its time. */
+  /** Time of the answer after which a cold cache was reported. */
   readonly coldAfter?: number | undefined
-  /** As last reported, so that each crossing is reported once. */
+  /** The last reported state, so that each crossing is reported once. */
   readonly state: ContextState
 }
 
@@ -137,7 +137,7 @@ export class Tracker {
 
   now = (): Tracking => this.value
 
-  /** Options that ask the server to leave something out of the next request. */
+  /** Options that ask the server to omit content from the next request. */
   serverOptions = (): RequestOptions | undefined => this.options
 
   /** Further options for the server, independent of the mechanism that acted. */
@@ -159,7 +159,7 @@ export class Tracker {
     this.set({ turns: this.value.turns + 1, freedBySnips: 0 })
   }
 
-  /** A compaction was applied, by whichever path: counters start again, and the prefix is another. */
+  /** A compaction was applied in any way: counters restart, and the prefix has changed. */
   compaction(turnId: string): void {
     const { breaker, previous, turns } = this.value
     const isChained = previous?.hasHumanSince === false
@@ -193,7 +193,7 @@ export class Tracker {
     this.added = options
   }
 
-  /** The server leaves results out from now on. */
+  /** From now on, the server omits results. */
   delegate(request: RequestOptions, freed: number): void {
     this.askServer(request)
     const deleted = request.leftOut ?? request.cacheEdits?.map(({ cache_reference }) => cache_reference)
@@ -221,11 +221,11 @@ export class Tracker {
 export type PurposeUsage = {
   readonly requests: number
   readonly usage: TokenCounts
-  /** In dollars; undefined when a price is not known. */
+  /** In US dollars. Undefined if a price is unknown. */
   readonly cost: number | undefined
 }
 
-/** How many requests found the cache, and why the others did not. Together they are all requests. */
+/** How many requests hit the cache, and the reasons of all others. Together they are all requests. */
 export type CacheOutcomes = Readonly<Record<CacheOutcome, number>>
 
 export type UsageByPurpose = Readonly<Record<QuerySource, PurposeUsage>> & {
@@ -236,7 +236,7 @@ type Used = {
   readonly source: QuerySource
   readonly usage: TokenCounts
   readonly model: string
-  /** Of a turn. */
+  /** Only for a turn. */
   readonly cache?: CacheOutcome
 }
 

@@ -1,5 +1,5 @@
-// A transcript that was read, as it was before one of its entries or as it is now: its view, the place for the next record,
-// and everything that a compaction of it starts from. Files are restored as the transcript showed them, never from disk.
+// A transcript that was read, in its present state or before one of its entries: its view, the place for the next record, and the
+// input for a compaction. Files are restored as the transcript showed them, never from disk.
 import { modelFacts } from '../catalog/models.ts'
 import type { CompactionJob } from '../compaction/job.ts'
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
@@ -23,23 +23,23 @@ import { Restoring } from './restoring.ts'
 export type Transcript = {
   readonly path: string
   readonly format: Format
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number
   /** In file order, without half a compaction at the end. In a large file, long texts outside the view are shortened. */
   readonly entries: readonly Entry[]
   readonly view: View
-  /** The view that the newest answer was given: without the edits written since. The same object if there are none. */
+  /** The view of the newest answer: without the edits written since. The same object if there are none. */
   readonly answered: View
   readonly entry: (uuid: string) => Entry | undefined
   /** For trying out further entries. */
   readonly fold: Fold
   readonly lastAction: readonly Undoable[]
-  /** For an edit. */
+  /** The place for an edit. */
   readonly place: Omit<EditPlace, 'uuid' | 'timestamp'>
   readonly sessionId: string | undefined
-  /** The newest entry of the main conversation; undefined if nothing in the file belongs to one. */
+  /** The newest entry of the main conversation. Undefined if the file has no conversation. */
   readonly lastUuid: string | undefined
-  /** Fields that clients put on every record, as the newest one has them. */
+  /** Fields that clients put on every record, from the newest record. */
   readonly envelope: JsonObject
   /** The values that the session itself counted with, if Everlong wrote it. */
   readonly note: ContextNote | undefined
@@ -47,7 +47,7 @@ export type Transcript = {
   readonly queued: readonly QueuedWords[]
   /** The summary that the model wrote, if the transcript was read as of a compaction. */
   readonly recordedSummary: string | undefined
-  /** Facts of the whole conversation, across all compactions, and those from before the last one. Read when first asked for. */
+  /** Facts of the whole conversation, across all compactions, and facts from before the last one. Read on first use. */
   readonly facts: () => { readonly ledger: Ledger; readonly carried: Ledger }
   /** Restores only what the transcript shows, never files of this machine. */
   readonly restore: Restore
@@ -56,7 +56,7 @@ export type Transcript = {
 /** Entries of a transcript, before they are folded. */
 export type Loaded = Pick<Transcript, 'path' | 'format' | 'bytes' | 'entries'> & {
   readonly cutoff: Cutoff
-  /** The entries with everything whole that these views show; the same list if nothing is missing. */
+  /** The entries, with complete text for everything that these views show. The same list if nothing was shortened. */
   readonly whole: (views: readonly View[]) => readonly Entry[]
   /** Visits all entries whole, in order, for the facts. Not called if `facts` is given. */
   readonly eachWhole: (visit: (entry: Entry) => void) => void
@@ -102,7 +102,7 @@ export function transcriptOf(loaded: Loaded): Transcript {
   }
 }
 
-/** As if each record were a line of a transcript; `path` is where they are stored, for the texts that name it, or empty. */
+/** Treats each record as a line of a transcript. `path` is the location of the records for texts that mention it, or empty. */
 export function transcriptOfRecords(records: readonly JsonObject[], path: string, before?: EntryName): Transcript {
   const reader = createTranscriptReader()
   const cutoff = createCutoff(before)
@@ -133,14 +133,14 @@ function withoutTornCompaction(entries: readonly Entry[]): readonly Entry[] {
 }
 
 function isAnswer({ type, isSidechain, agentId }: JsonObject): boolean {
-  // In a sub-agent's own file its answers are the conversation.
+  // In a sub-agent's own file, its answers are the conversation.
   return type === 'assistant' && (isSidechain !== true || typeof agentId === 'string')
 }
 
 /** Fields that clients put on every record. */
 const envelopeKeys = ['userType', 'entrypoint', 'cwd', 'version', 'gitBranch', 'slug'] as const
 
-/** After the newest record of the main conversation; in a sub-agent's file, after its newest. */
+/** After the newest record of the main conversation. In a sub-agent's file, after its newest record. */
 function placeOf(entries: readonly Entry[]): Transcript['place'] {
   // Nothing continues from a progress record.
   const isTip = ({ record }: Entry) => typeof record.uuid === 'string' && record.type !== 'progress'
@@ -171,7 +171,7 @@ export function createFacts() {
   return {
     add: (entry: Entry) => {
       const { record } = entry
-      // The same line written twice adds nothing.
+      // A line that was written twice adds nothing.
       if (!isMain(entry) || known.has(record.uuid ?? entry)) return
       known.add(record.uuid ?? entry)
       if (typeof record.uuid === 'string') root = stringAt(record, 'cwd')
@@ -181,7 +181,7 @@ export function createFacts() {
       if (message) for (const book of [ledger, seen]) book.add(message, record)
     },
     known: () => ({ ledger: ledger.ledger(), carried }),
-    /** For the entries that were added, without those that a rewind dropped. */
+    /** For the added entries, without those that a rewind dropped. */
     restoring: (entries: readonly Entry[]): Restoring => {
       const standing = withoutRewound(entries)
       if (standing.length < entries.length) restoring.readAgain(standing.filter(isMain))
@@ -190,7 +190,7 @@ export function createFacts() {
   }
 }
 
-/** An entry by its uuid, or by its place among all entries, from 0. */
+/** An entry by its uuid, or by its index among all entries. */
 export type EntryName = string | number
 
 export type Cutoff = {
@@ -202,14 +202,14 @@ export type Cutoff = {
   readonly summary: () => string | undefined
 }
 
-/** Throws a StoreError if the entry to stop at is not there. */
+/** Throws a StoreError if the named entry does not exist. */
 export function requireReached({ before, isReached }: Cutoff, where: string): void {
   if (before === undefined || isReached()) return
   const name = typeof before === 'number' ? 'number' : 'uuid'
   throw new StoreError(`No entry of ${where} has the ${name} ${before}.`, { reason: 'missing' })
 }
 
-/** Some clients write kept messages again after the summary: the compaction had those too. */
+/** Some clients write kept messages again after the summary. The compaction also had those. */
 export function createCutoff(before: EntryName | undefined): Cutoff {
   let isReached = false
   let read = 0

@@ -1,4 +1,4 @@
-// What a model sees, readable in review: the shape of each request, and where its marks for the cache stand.
+// What a model sees, readable in review: the shape of each request, and its cache marks.
 import { expect, test } from 'vitest'
 import { blocksOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
@@ -102,7 +102,7 @@ test.each([
 ] as const)(
   'auto, %s: the newest messages are kept for %s, because only what is not kept for an hour anyway counts',
   async (economy, lifetime) => {
-    // Nearly all of the context is the system prompt, which the default keeps for an hour anyway.
+    // Nearly all of the context is the system prompt, which is kept for an hour by default.
     const system = 'You work. '.repeat(40_000)
     const world = createTestWorld({ base: { ...base, system }, settings: { economy, cacheMarks: 'auto' } })
     for (const [at, cacheRead] of [100_000, 101_000].entries()) {
@@ -145,7 +145,7 @@ test('where the server manages context, the history goes as it is, with the opti
   for (let at = 1; at <= 12; at++) round(world, at, 100)
   expect(await pictureOf(world)).toEqual([
     `u${' a[tu] u[tr]'.repeat(12)}`,
-    // One at the end of what is left out: the next clearing begins behind it.
+    // One mark at the end of the omitted results, where the next clearing begins.
     'marks: system.0 messages.14.0 messages.22.0 messages.24.0',
     'with: context-management-2025-06-27 context_management',
   ])

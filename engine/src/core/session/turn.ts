@@ -1,5 +1,5 @@
-// One turn: builds its request from the view (repaired, with what the server is asked to do and with cache marks; the same view
-// gives the same bytes), and records the answer (its entry, what the server left out, what the cache did).
+// One turn: builds its request from the view (repaired, with server options and cache marks; the same view gives the same bytes),
+// and records the answer (its entry, what the server omitted, the cache outcome).
 import { missedBecause, noCacheEdits, type RequestParts, watchAnswer, watchFrom } from '../cache/cache-watch.ts'
 import { cacheStateOf, missCost } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
@@ -42,7 +42,7 @@ export function buildRequest(
   const isManual = base.thinking?.type === 'enabled'
   const complete = isManual ? withThinkingFirst(repaired) : repaired
   const { messages, isNative } = withProviderSummary(runtime, view, complete)
-  // Manual thinking cannot start in the middle of an answer; it is back with the next question.
+  // Manual thinking cannot start in the middle of an answer. It returns with the next question.
   const thinking = isManual && continuesUnthought(complete) ? undefined : base.thinking
   const { betas, options } = serverParts(runtime, messages, {
     base,
@@ -66,8 +66,8 @@ export function buildRequest(
 }
 
 /**
- * Chooses how long the provider keeps the newer messages. Settled messages are kept for an hour anyway; with `claude-code` there
- * is no such difference, so the choice is about all messages.
+ * Chooses how long the provider keeps the newer messages. Settled messages are kept for an hour anyway. `claude-code` makes no
+ * such difference, so its choice applies to all messages.
  */
 function chosenLifetime({ gauge, settings }: Runtime, view: View, settled: readonly number[]): MarkLifetime {
   const situation = gauge.situation(view)
@@ -82,7 +82,7 @@ export function headLifetime({ economy }: Pick<Settings, 'economy'>, lifetime: M
   return economy === 'claude-code' ? lifetime : '1h'
 }
 
-/** The ends of the newest two changes: a compaction, our edits, or results that the provider was asked to leave out. */
+/** The ends of the newest two changes: a compaction, our edits, or results that the provider was asked to omit. */
 function anchorsIn(
   { conversation }: Runtime,
   view: View,
@@ -91,7 +91,7 @@ function anchorsIn(
   // Results and inputs that were cleared together are one change.
   const changedBy = (uuids: readonly string[]) => {
     const last = uuids.at(-1)
-    // An id that nobody has would make the conversation read the whole transcript.
+    // An unknown id would make the conversation read the whole transcript.
     const record = last === undefined ? undefined : conversation.record(last)
     return record ? actionOf(record) : last
   }
@@ -109,7 +109,7 @@ function anchorsIn(
   return found.toSorted((a, b) => a - b).slice(-2)
 }
 
-/** A summary that the provider wrote is sent as its own block, first and unchanged, in place of its text. */
+/** Sends a summary that the provider wrote as its own block, first and unchanged, instead of its text. */
 function withProviderSummary(
   { conversation, gauge }: Runtime,
   view: View,
@@ -123,7 +123,7 @@ function withProviderSummary(
   if (!summary || !first || wellFormedValue(summary.block) !== summary.block) return { messages, isNative: false }
   const blocks = blocksOf(first.content)
   const text = stringAt(objectAt(record, 'message'), 'content')
-  // As the view shows it: see `messageOf`.
+  // The text in the form of the view: see `messageOf`.
   const shown = text === undefined ? undefined : wellFormed(neutralizeReminders(text))
   const at = blocks.findIndex((block) => block.text === shown)
   if (at < 0) return { messages, isNative: false }
@@ -135,7 +135,7 @@ function withProviderSummary(
 type ServerChoices = {
   readonly base: RequestBase
   readonly isNative: boolean
-  /** The request does without the thinking that was set. */
+  /** The request drops the thinking that was set. */
   readonly isThinkingOff: boolean
 }
 
@@ -154,15 +154,15 @@ function serverParts(
   if (own.length === 0) return { betas, options: base.options }
   const management = objectAt(base.options, 'context_management')
   const edits = combinedEdits(own, arrayAt(management, 'edits')).filter(
-    // The API refuses both kinds of compaction in one request, and to clear thinking where there is none.
+    // The API refuses both kinds of compaction in one request, and clearing thinking without thinking.
     (edit) => !(isNative && stringAt(edit, 'type') === 'compact_20260112') && !(isThinkingOff && isOfThinking(edit)),
   )
   return { betas, options: { ...base.options, context_management: { ...management, edits } } }
 }
 
 /**
- * The server gets the number of newest results to keep. Counts from the newest result that is left out, so that those
- * results stay out and nothing else is removed.
+ * The server gets the number of newest results to keep. Counts from the newest omitted result, so that omitted results stay
+ * omitted and no others are removed.
  */
 function stillLeftOut(
   asked: RequestOptions,
@@ -192,10 +192,10 @@ function withCacheEdits({ tracker }: Runtime, messages: readonly Message[]): rea
 }
 
 export type RecordInput = {
-  /** Of its entry. */
+  /** The uuid of its entry. */
   readonly uuid: string
   readonly answer: ApiAnswer
-  /** The last two requests, to say what changed when the cache was missed. */
+  /** The last two requests, to find what changed after a cache miss. */
   readonly sent: { readonly now?: RequestParts; readonly before?: RequestParts }
   /** The view that the answered request was made from. */
   readonly pending: View | undefined
@@ -204,15 +204,15 @@ export type RecordInput = {
 /** The stop reason of an answer that filled the window. */
 export const windowExceeded = 'model_context_window_exceeded'
 
-/** Returns the message as it was stored. */
+/** Returns the message in its stored form. */
 export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessage {
   const { conversation, gauge, ports, tracker, usage: meter } = runtime
   const { uuid, pending } = input
   const given = answerMessage(input.answer, { id: ports.newId(), model: gauge.model().name })
-  // Entries with the same message id are parts of one answer, so an id that is taken is replaced.
+  // Entries with the same message id are parts of one answer, so a duplicate id is replaced.
   const message = conversation.hasAnswer(given.id) ? { ...given, id: ports.newId() } : given
   const usage = readUsage(message.usage)
-  // The view or the model has changed since the request: the usage counts for the bill, but says nothing about the size.
+  // The view or the model has changed since the request, so the usage counts for the bill but not for the size.
   const isOtherModel = input.sent.now?.model !== gauge.model().name
   const isOutdated = pending !== undefined && (isOtherModel || !addedSince(pending, conversation.view()))
   if (usage && pending && !isOutdated) gauge.calibrate(usage, pending)
@@ -229,7 +229,7 @@ export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessag
   return message
 }
 
-/** The server reports the whole history each time; it is written down when it differs from the last report. */
+/** The server reports the whole history each time. The report is stored if it differs from the last one. */
 function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean {
   const applied = appliedEdits(message)
   if (applied.length === 0) return false
@@ -242,17 +242,17 @@ function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean
 type Reported = {
   readonly usage: Usage
   readonly message: AnswerMessage
-  /** The server says that it cleared or summarized something in this request. */
+  /** The server reports that it cleared or summarized something in this request. */
   readonly isRewritten: boolean
 }
 
-/** Whether the request found the cache; a miss is reported with its reason and its price. */
+/** Records whether the request hit the cache. A miss is reported with its reason and price. */
 function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported): CacheOutcome {
   const { conversation, gauge, tracker, ports } = runtime
   const { usage, message, isRewritten } = reported
   const { client, name } = gauge.model()
   const { watch: known, cacheEdits, requestedAt } = tracker.now()
-  // Computing the view for each answer would make it slow to import a history.
+  // Computing the view for each answer would slow down importing a history.
   const before = () => conversation.view().messages.slice(0, -1)
   const own = known.baseline ? known : { ...watchFrom(before()), ...known }
   const last = isRewritten ? { ...own, isChanged: true } : own
@@ -260,7 +260,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   const time = requestedAt ?? ports.now()
   const { cacheRead, cacheWrite } = usage
   const { watch, dropped, isHit } = watchAnswer(last, { cacheRead, cacheWrite, time, deletedTokens })
-  // Cache edits refer to the prefix that is gone. Clearing on the server does not: the server reads the whole history each time.
+  // Cache edits refer to the lost prefix. Clearing on the server does not, because the server reads the whole history each time.
   const isStale = dropped > 0 && !last.isChanged && client.capabilities(name).cacheEdits
   const { asked: _, ...counted } = cacheEdits
   tracker.set({ watch, cacheEdits: isStale ? noCacheEdits : counted, requestedAt: undefined })
@@ -273,7 +273,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   return reason
 }
 
-/** The entries that were added to a view; undefined if its earlier entries have changed. */
+/** The entries added to a view. Undefined if earlier entries have changed. */
 export function addedSince(before: View, now: View): readonly string[] | undefined {
   const uuidsOf = ({ sources }: View) => sources.flatMap(({ uuids }) => uuids)
   const editsOf = ({ sources }: View) => [...new Set(sources.flatMap(({ edits }) => edits))].join()

@@ -15,7 +15,7 @@ const small: EngineSettings = {
 const compaction = [plainMechanism('In short.')]
 const undone = { type: 'undone', change: { type: 'compaction' } }
 
-/** One more turn, whose answer reports this many tokens as input. */
+/** One more turn. Its answer reports `input` tokens. */
 function grow({ session }: Pick<World, 'session'>, input: number): void {
   session.add({ role: 'user', content: 'Go.' })
   session.record(answerOf('lorem ipsum '.repeat(50), { id: `msg_${input}`, usage: { ...noTokens, input } }))

@@ -1,4 +1,5 @@
-// One window for everybody: what a host sets, a provider says or an overflow teaches holds for summaries as well.
+// One window for all code: the host's setting, the provider's value or a limit learned from an overflow also applies to
+// summaries.
 import { describe, expect, test } from 'vitest'
 import { textOf } from '../message/block.ts'
 import type { ModelRequest } from '../ports/model.ts'
@@ -124,7 +125,7 @@ test('the handover of a session that uses a part of the window takes 15 % of tha
 })
 
 describe('a model that no table knows', () => {
-  /** Nobody is in a hurry. */
+  /** Waits do not end by themselves. */
   const wait: WorldOptions['wait'] = (_, signal) =>
     new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
   const describing = (answer: () => Promise<never> | undefined, known = 64_000) => {

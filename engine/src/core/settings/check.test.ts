@@ -6,7 +6,7 @@ import { memorySessions } from '../../stores/memory.ts'
 import { isObject } from '../message/json.ts'
 import { checkSettings, settingPaths, warningOf } from './check.ts'
 
-/** What an engine makes of settings. */
+/** The settings and warnings of an engine with this value. */
 function checked(given: unknown) {
   const { settings, problems } = checkSettings(given)
   return { settings, warnings: problems.map(warningOf) }
@@ -15,7 +15,7 @@ function checked(given: unknown) {
 const cycle: Record<string, unknown> = {}
 cycle.cycle = cycle
 
-/** What programs in JavaScript set by mistake. */
+/** Typical mistakes of programs in JavaScript. */
 const junk: readonly (readonly [string, unknown])[] = [
   ['NaN', Number.NaN],
   ['Infinity', Number.POSITIVE_INFINITY],

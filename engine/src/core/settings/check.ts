@@ -1,5 +1,5 @@
-// Checks settings against the table once, when an engine is created: a name that does not exist or a value that cannot be
-// read is left out and reported with what is allowed, so nothing fails later.
+// Checks settings against the table once, when an engine is created. Drops an unknown name or an invalid value and reports what
+// is allowed, so that nothing fails later.
 import { describeValue } from '../message/json.ts'
 import { boolean, either, type Fields, isPlainObject, type Rule } from './rules.ts'
 import { type EngineSettings, renamedSettings, settingsTable } from './table.ts'
@@ -12,7 +12,7 @@ export type SettingProblem =
 
 export type CheckedSettings = { readonly settings: EngineSettings; readonly problems: readonly SettingProblem[] }
 
-/** The settings that can be read, and what is wrong with the others. */
+/** Valid settings, and the problems of the others. */
 export function checkSettings(given: unknown): CheckedSettings {
   const problems: SettingProblem[] = []
   if (given === undefined) return { settings: {}, problems }
@@ -35,7 +35,7 @@ function hintText(hint: string | undefined): string {
   return hint === undefined ? '; it is ignored.' : `: ${hint}`
 }
 
-/** `autoCompactEnabled` of other tools. Our own `compaction` comes first. */
+/** `autoCompactEnabled` of other tools. Our own `compaction` has priority. */
 function withoutForeignNames(given: Readonly<Record<string, unknown>>, problems: SettingProblem[]) {
   const { autoCompactEnabled, ...settings } = given
   if (autoCompactEnabled === undefined) return settings
@@ -65,7 +65,7 @@ function checkGroup(
   return Object.fromEntries(entries)
 }
 
-/** Undefined if it cannot be read. */
+/** Undefined if the value is invalid. */
 function checkField(
   value: unknown,
   { field, path }: { readonly field: Fields[string]; readonly path: string },
@@ -121,7 +121,7 @@ export function unknownOptions(given: object, known: readonly string[]): readonl
     })
 }
 
-/** The one with the fewest changed letters, if they are at most a third of the name. */
+/** The name with the fewest changed letters, if they are at most a third of it. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((other) => ({ other, distance: distanceOf(name.toLowerCase(), other.toLowerCase()) }))
@@ -130,7 +130,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best?.other
 }
 
-/** How many letters must be added, removed or replaced. */
+/** Number of letters to add, remove or replace. */
 function distanceOf(a: string, b: string): number {
   let before = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let row = 1; row <= a.length; row++) {

@@ -20,7 +20,7 @@ test('what a host sets takes the place of one default, and of no other', () => {
     cacheMarks: false,
     summary: { ...summary, restoreTokens: 0 },
     sessionMemory: { ...sessionMemory, isOn: true, keep: { ...sessionMemory.keep, minMessages: 0 } },
-    // Only a cache of five minutes is cold after them.
+    // Only a cache of five minutes is cold after this pause.
     reductions: { ...reductions, byIdle: { ...reductions.byIdle, minutes: 60 } },
   })
 })

@@ -1,5 +1,5 @@
-// Every row of the table: its default, the limits of its values, and something that the value changes. A row without an
-// observer is listed by name, so that the list can only shrink.
+// Every row of the table: its default, the limits of its values, and an effect of the value. Rows without an observer are listed
+// by name, so that the list can only shrink.
 import { describe, expect, test } from 'vitest'
 import { createEngine } from '../../engine.ts'
 import { memorySessions } from '../../stores/memory.ts'
@@ -36,7 +36,7 @@ function fieldAt(path: string): Field {
 
 const rows = settingPaths().filter((path) => 'accepts' in fieldAt(path))
 
-/** By the words of a rule: the smallest and the largest value, and those just outside. */
+/** By the wording of a rule: the smallest and largest value, and the values just outside. */
 const limits: Readonly<Record<string, { readonly inside: readonly unknown[]; readonly outside: readonly unknown[] }>> =
   {
     'a whole number': { inside: [0, Number.MAX_SAFE_INTEGER], outside: [-1, 0.5, 2 ** 53, '3', null] },
@@ -77,7 +77,7 @@ describe.each(rows)('%s', (path) => {
   })
 })
 
-/** One of several words: each of them, and words that only look like one. */
+/** All allowed words, and words that look similar. */
 function choices(wants: string) {
   const [, list] = /^one of (.+)$/.exec(wants) ?? []
   if (list === undefined) return undefined
@@ -113,7 +113,7 @@ const explained: Observer = (settings) => {
   return world.session.explain()
 }
 
-/** It binds its thinking to the messages before it. */
+/** Binds its thinking to the messages before it. */
 const binding = 'claude-opus-5-5'
 
 /** Results of several tools, in a finished and in the current turn, with thinking. */
@@ -143,7 +143,7 @@ const moments = [
   { minutes: 90, client: {} },
 ]
 
-/** What every reduction plans, right after the answer and after pauses, for servers that can do different things. */
+/** The plans of every reduction, right after the answer and after pauses, for servers with different abilities. */
 const reduced: Observer = ({ reductions: given = {} }) =>
   [...views].flatMap(([model, view]) =>
     moments.flatMap(({ minutes, ...more }) => {
@@ -177,21 +177,21 @@ async function engineSession(settings: EngineSettings, reply: () => string | Mod
   return { live, seen }
 }
 
-/** What a compaction by hand asks and leaves. */
+/** Request and result of a manual compaction. */
 const compacted: Observer = async (settings) => {
   const { live, seen } = await engineSession(settings)
   const done = await live.compact()
   return [done.type, seen()]
 }
 
-/** The same where the model fails. */
+/** Does the same with a model that fails. */
 const compactedAlone: Observer = async (settings) => {
   const failure: ModelFailure = { type: 'failed', reason: 'refused', message: 'no', tries: 1 }
   const { live } = await engineSession(settings, () => failure)
   return (await live.compact()).type
 }
 
-/** What the next request is, in a window that is full. */
+/** The next request if the window is full. */
 const full: Observer = async (settings) => {
   const { live, seen } = await engineSession({ contextWindow: 12_000, maxOutputTokens: 1_000, ...settings })
   live.add({ role: 'user', content: 'And now?' })
@@ -199,7 +199,7 @@ const full: Observer = async (settings) => {
   return [prepared.type, prepared.type === 'ready' ? prepared.body : undefined, seen()]
 }
 
-/** What the next request is, in a window with room. */
+/** The next request if the window has room. */
 const roomy: Observer = async (settings) => {
   const { live } = await engineSession(settings)
   live.add({ role: 'user', content: 'And now?' })

@@ -1,4 +1,4 @@
-// Settings in effect. One rule for all: environment variables come before settings, settings before defaults.
+// Settings in effect. One rule for all: environment variables override settings, settings override defaults.
 import { isObject, type JsonObject } from '../message/json.ts'
 import { checkSettings, warningOf } from './check.ts'
 import { type Fields, type Mark, percent, type Rule, readNumber, readPercent, type Variable } from './rules.ts'
@@ -9,9 +9,9 @@ export type Environment = { readonly [name: string]: string | undefined }
 export type Sourced<T> = { readonly value: T; readonly source: string }
 
 export type ReadEnvironment = {
-  /** With the values of variables. */
+  /** Includes the values of variables. */
   readonly settings: EngineSettings
-  /** The variable that set a setting, by the path of the setting: `summary.model`. */
+  /** The variable that set a setting, by its path: `summary.model`. */
   readonly sources: { readonly [name: string]: string }
   readonly maxWindow: Sourced<number> | undefined
   readonly warnings: readonly string[]
@@ -55,7 +55,7 @@ export function readEnvironment(
   return { settings: values, sources, maxWindow, warnings }
 }
 
-/** Deno throws where the program may not read a variable; it is then not set for us. */
+/** Deno throws if the program may not read a variable, which then counts as not set. */
 function variableText(environment: Environment, name: string): string {
   try {
     return environment[name]?.trim() ?? ''
@@ -119,7 +119,7 @@ type CompactionOffInput = {
   readonly environment?: Environment | undefined
 }
 
-/** Why nothing compacts, or undefined if something may. */
+/** The reason why nothing compacts. Undefined if something may. */
 export function compactionOff({ settings = {}, environment = {} }: CompactionOffInput): string | undefined {
   const read = readEnvironment(settings, environment)
   return read.settings.compaction === 'off'
@@ -127,17 +127,17 @@ export function compactionOff({ settings = {}, environment = {} }: CompactionOff
     : undefined
 }
 
-/** `given` has been checked. */
+/** `given` must be checked. */
 export function completeSettings(given: EngineSettings = {}): Settings {
   const { economy, cacheMarks = settingsTable.cacheMarks.default } = given
   const settings = complete(settingsTable, given, economy) as Settings
   const { reductions } = settings
-  // Only a cache that lives for five minutes is cold after them.
+  // Only a cache with a lifetime of five minutes is cold after this pause.
   const idle = given.reductions?.byIdle?.minutes ?? (cacheMarks === '5m' ? reductions.byIdle.minutes : hourOfIdleness)
   return { ...settings, reductions: { ...reductions, byIdle: { ...reductions.byIdle, minutes: idle } } }
 }
 
-/** Minutes: how long the longest cache is kept. */
+/** In minutes: the longest lifetime of a cache. */
 const hourOfIdleness = 60
 
 function complete(fields: Fields, given: object, economy: EngineSettings['economy']): object {
@@ -146,7 +146,7 @@ function complete(fields: Fields, given: object, economy: EngineSettings['econom
     Object.entries(fields).map(([name, field]) => {
       const value = values[name]
       if ('fields' in field) {
-        // Settings of a group that can be turned off turn it on.
+        // Settings of a group turn it on if it can be turned off.
         const switched = field.or && isObject(value) ? { isOn: true } : {}
         return [name, complete(field.fields, { ...switched, ...asGroup(value) }, economy)]
       }
@@ -160,20 +160,20 @@ export const defaultSettings: Settings = completeSettings()
 export type CompactionSettings = Settings['summary']
 
 export type ReductionSettings = Settings['reductions'] & {
-  /** Leave the id with which the recall tool finds the original. */
+  /** Keeps the id with which the recall tool finds the original. */
   readonly recall: boolean
 }
 
 export type ReductionChoices = NonNullable<EngineSettings['reductions']> & { readonly recall?: boolean | undefined }
 
-/** Outside a session, where nobody knows what was carried for how long. Values that cannot be read count as not given. */
+/** For use outside a session, where it is unknown how long tokens were carried. Invalid values count as absent. */
 export function reductionSettings({ recall = false, ...choices }: ReductionChoices = {}): ReductionSettings {
   const { settings } = checkSettings({ reductions: choices })
   const { reductions = {} } = settings
   return { ...(complete(settingsTable.reductions.fields, reductions, 'claude-code') as Settings['reductions']), recall }
 }
 
-/** The settings that sizes and thresholds depend on. */
+/** The settings that determine sizes and thresholds. */
 const sizeSettings = [
   'contextWindow',
   'maxOutputTokens',
@@ -192,7 +192,7 @@ export type ResolvedSettings = { readonly [Name in NumberName]: Sourced<number> 
   readonly compaction: Sourced<Settings['compaction']>
   /** A variable can only lower the threshold. */
   readonly autoCompactAt: (Sourced<Mark> & { readonly onlyLowers: boolean }) | undefined
-  /** From the environment: the window is at most this large. */
+  /** From the environment: the maximum size of the window. */
   readonly maxWindow: Sourced<number> | undefined
   readonly warnings: readonly string[]
 }
@@ -228,14 +228,14 @@ export function resolveSettings({ settings = {}, environment = {}, model }: Sett
   }
 }
 
-/** Those that are set to something other than their default. */
+/** The settings that differ from their default. */
 export function sizeSettingsIn(all: SizeSettings): SizeSettings {
   const isSet = (name: (typeof sizeSettings)[number]) =>
     all[name] !== undefined && all[name] !== settingsTable[name].default
   return Object.fromEntries(sizeSettings.filter(isSet).map((name) => [name, all[name]]))
 }
 
-/** By model, the longest prefix of its id counts. */
+/** A setting by model: the longest prefix of its id counts. */
 function markFor(model: string | undefined, { settings, sources }: ReadEnvironment): ResolvedSettings['autoCompactAt'] {
   const { autoCompactAt: given } = settings
   const onlyLowers = sources.autoCompactAt !== undefined

@@ -1,5 +1,4 @@
-// What the table of settings is made of: rules for values, variables of the environment, and the types that follow from
-// a table.
+// The parts of the settings table: rules for values, environment variables, and the types derived from a table.
 import { isObject } from '../message/json.ts'
 
 /** `wants` completes a warning: `4.5 is not a number of messages`. */
@@ -7,9 +6,9 @@ export type Rule<T> = { readonly wants: string; readonly accepts: (value: unknow
 
 /** A variable of the environment that overrides a setting. */
 export type Variable =
-  /** Sets `value` if the variable is 1, true, yes or on, but not in place of `unless`. */
+  /** Sets `value` if the variable is 1, true, yes or on. Does not override the value `unless`. */
   | { readonly type: 'flag'; readonly name: string; readonly value: unknown; readonly unless?: unknown }
-  /** The number must follow the rule of the setting; a percentage is above 0 and up to 100. */
+  /** The number must satisfy the rule of the setting. A percentage is above 0 and at most 100. */
   | { readonly type: 'number' | 'percent'; readonly name: string }
   /** A number that can only make the setting smaller. */
   | { readonly type: 'cap'; readonly name: string }
@@ -17,21 +16,21 @@ export type Variable =
 type Details<T> = {
   /** The default with `economy: 'claude-code'`, which clears and compacts late. */
   readonly late?: T
-  /** The first that can be read counts. */
+  /** The first valid one counts. */
   readonly environment?: readonly Variable[]
 }
 
 export type Setting<T, Default = T | undefined> = Rule<T> &
   Details<T> & {
     readonly default: Default
-    /** The value is an object with names of the host's choice: the rule for each. */
+    /** For an object whose names the host chooses: the rule for each value. */
     readonly each?: Rule<unknown>
   }
 
 export type Group<F> = {
   readonly fields: F
   /**
-   * For a group with a setting `isOn`: the group can be turned on and off as a whole. `name: false` is short for
+   * For a group with a setting `isOn`, which can be turned on and off as a whole. `name: false` is short for
    * `name: { isOn: false }`, and an object without `isOn` turns the group on.
    */
   readonly or?: Rule<boolean>
@@ -39,7 +38,7 @@ export type Group<F> = {
 
 export type Fields = { readonly [name: string]: Setting<unknown> | Group<Fields> }
 
-/** What a host may pass: everything is optional. */
+/** The settings that a host may pass. All are optional. */
 export type Given<F> = { readonly [Name in keyof F]?: GivenValue<F[Name]> | undefined }
 
 type GivenValue<F> = F extends { readonly fields: infer Inner }
@@ -48,7 +47,7 @@ type GivenValue<F> = F extends { readonly fields: infer Inner }
     ? T
     : never
 
-/** With defaults. Only a setting whose default depends on something else may be undefined. */
+/** The settings with defaults. A setting may be undefined only if its default depends on something else. */
 export type Complete<F> = {
   readonly [Name in keyof F]: F[Name] extends { readonly fields: infer Inner }
     ? Complete<Inner>
@@ -95,7 +94,7 @@ export function either<A, B>(one: Rule<A>, other: Rule<B>): Rule<A | B> {
   }
 }
 
-/** An object with this one field. */
+/** An object with only this field. */
 export function only<Name extends string, T>(name: Name, rule: Rule<T>): Rule<{ readonly [Key in Name]: T }> {
   return {
     wants: `{ ${name}: ${rule.wants} }`,
@@ -104,7 +103,7 @@ export function only<Name extends string, T>(name: Name, rule: Rule<T>): Rule<{ 
   }
 }
 
-/** An object with a value for each name that the host chooses. Values that cannot be read are left out one by one. */
+/** An object with a value for each name that the host chooses. Invalid values are dropped one by one. */
 export function byName<T>(each: Rule<T>): Rule<{ readonly [name: string]: T }> & { readonly each: Rule<T> } {
   return {
     wants: `an object with ${each.wants} for each name`,
@@ -114,13 +113,13 @@ export function byName<T>(each: Rule<T>): Rule<{ readonly [name: string]: T }> &
   }
 }
 
-/** One value, or an object with one for each name. */
+/** One value, or an object with one value per name. */
 export function oneOrByName<T>(rule: Rule<T>): Rule<T | { readonly [name: string]: T }> & { readonly each: Rule<T> } {
   const { accepts } = either(rule, byName(rule))
   return { wants: `${rule.wants}, or an object with one for each name`, accepts, each: rule }
 }
 
-/** Not a Date or a Map, which look like objects without settings. */
+/** False for a Date or a Map, which look like objects without settings. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isObject(value)) return false
   return Object.keys(value).length > 0 || [Object.prototype, null].includes(Object.getPrototypeOf(value))
@@ -158,19 +157,19 @@ export const percent = number('a percentage above 0 and up to 100', (value) => v
 /** A number of tokens, or a percentage of the effective window. */
 export type Mark = number | `${number}%`
 
-// Written out, so that the reference does not print the name.
+// Spelled out, so that the reference does not print the type's name.
 export const mark: Rule<number | `${number}%`> = {
   wants: `${tokens.wants}, or a share such as "80%"`,
   accepts: (value): value is Mark =>
     typeof value === 'string' ? value.endsWith('%') && percent.accepts(readPercent(value)) : tokens.accepts(value),
 }
 
-/** 80 for `80%` or `80 %`; NaN if it cannot be read. */
+/** 80 for `80%` or `80 %`; NaN if invalid. */
 export function readPercent(value: string): number {
   return readNumber(value.replace(/\s*%$/, '').trim())
 }
 
-/** Digits, with underscores or commas between them and a fraction; NaN for everything else, such as "12abc" or "0x10". */
+/** Accepts digits, with underscores or commas between them, and a fraction. NaN for everything else, such as "12abc" or "0x10". */
 export function readNumber(value: string): number {
   return /^\d[\d_,]*(\.\d+)?$/.test(value) ? Number(value.replace(/[_,]/g, '')) : Number.NaN
 }

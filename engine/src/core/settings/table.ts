@@ -6,9 +6,9 @@ import { boolean, type Complete, flag, type Given, oneOf, setting } from './rule
 
 export const settingsTable = {
   /**
-   * When the context is compacted. `auto`: at the threshold, and when the provider says that the prompt is too long. `ask`:
-   * the same, if the engine's `ask` agrees. `reactive`: only when the provider says so. `manual`: only
-   * `session.compact()`. `off`: never, and nothing is cleared.
+   * When the context is compacted. `auto`: at the threshold, and when the provider says that the prompt is too long. `ask`: the
+   * same, if the engine's `ask` agrees. `reactive`: only when the provider says so. `manual`: only `session.compact()`. `off`:
+   * never, and nothing is cleared.
    */
   compaction: setting(oneOf('auto', 'ask', 'reactive', 'manual', 'off'), 'auto', {
     environment: [flag('DISABLE_COMPACT', 'off'), flag('DISABLE_AUTO_COMPACT', 'manual', 'off')],
@@ -34,17 +34,17 @@ export const settingsTable = {
    * compacts only at the threshold.
    */
   economy: setting(oneOf('default', 'thrifty', 'claude-code'), 'default'),
-  /** The agent has the recall tool: everything that leaves the context says how to read it again. */
+  /** The agent has the recall tool, so all text that replaces removed content says how to read the original. */
   recall: setting(boolean, false),
   /** The agent works alone: after a compaction it continues without waiting for a person. */
   isAutonomous: setting(boolean, false),
   /** Summarize finished parts in the background, and use the summaries when the context is full ([collapse.md](collapse.md)). */
   collapse: setting(boolean, false, { environment: [flag('CLAUDE_CONTEXT_COLLAPSE', true)] }),
-  /** Prepare a compaction in the background from this share of the threshold on; `true` is 0.8. */
+  /** Prepare a compaction in the background from this share of the threshold on. `true` means 0.8. */
   background: setting(rules.either(boolean, rules.only('from', rules.share)), false),
-  /** How long `ask` may take. No answer means no. */
+  /** Maximum time for `ask`. No answer means no. */
   askTimeoutMs: setting(rules.milliseconds, 60_000),
-  /** The window of the model. The variables only make it smaller, to try things out. Default: the model's. */
+  /** The window of the model. The variables can only make it smaller, for experiments. Default: the model's. */
   contextWindow: setting(rules.tokens, undefined, {
     environment: [
       { type: 'cap', name: 'EVERLONG_AUTO_COMPACT_WINDOW' },
@@ -52,11 +52,14 @@ export const settingsTable = {
     ],
   }),
   /**
-   * The longest answer, including summaries. It is reserved in the window, up to 20,000 tokens and 15 % of the window. A
-   * request that it would make too long for the window gets a lower limit. Default: the model's.
+   * The longest answer, including summaries. It is reserved in the window, up to 20,000 tokens and 15 % of the window. The limit
+   * is lowered for a request that would otherwise exceed the window. Default: the model's.
    */
   maxOutputTokens: setting(rules.tokens),
-  /** From this size on no request is sent. Default: the effective window less 3,000 tokens; below 200,000 less in proportion. */
+  /**
+   * No request is sent at this size or above. Default: the effective window less 3,000 tokens, or proportionally less in a window
+   * below 200,000.
+   */
   blockingLimit: setting(rules.tokens, undefined, {
     environment: [
       { type: 'number', name: 'EVERLONG_BLOCKING_LIMIT' },
@@ -73,8 +76,8 @@ export const settingsTable = {
    */
   cacheMarks: setting(oneOf(false, '5m', '1h', 'auto'), '5m'),
   /**
-   * Compact just before the cache of an idle session expires, if that is expected to pay ([cost.md](cost.md)). It needs a timer, so it
-   * is for programs with one user, not for servers.
+   * Compact just before the cache of an idle session expires, if that is expected to pay ([cost.md](cost.md)). It uses a timer,
+   * so it is meant for programs with one user, not for servers.
    */
   compactWhenIdle: setting(boolean, false),
   /** How tokens are estimated ([tokens.md](tokens.md)). */
@@ -85,13 +88,13 @@ export const settingsTable = {
     fields: {
       /** A model that only summarizes. It cannot share the conversation's cache. Default: the conversation's model. */
       model: setting(rules.text),
-      /** Append the request for the summary to the conversation's own request, so that its prompt cache is used. */
+      /** Append the request for the summary to the conversation's own request, so that it reads the prompt cache. */
       shareCache: setting(boolean, true),
-      /** When no model could write a summary, write one without: `always`, only after an `overflow`, or `never`. */
+      /** If no model could write a summary, write one without: `always`, only after an `overflow`, or `never`. */
       offline: setting(oneOf('always', 'overflow', 'never'), 'always'),
       /**
-       * Tokens of the summary, the user's words, the state and the record together.
-       * Default: 12,000; 6 % of a window above 200,000 tokens, at most 15 % of a smaller one.
+       * Tokens of the summary, the user's words, the state and the record together. Default: 12,000; 6 % of a window above
+       * 200,000 tokens; at most 15 % of a smaller one.
        */
       handoverTokens: setting(rules.tokens),
       /** Tokens that the model may use for its summary; at most two thirds of `handoverTokens`. */
@@ -100,7 +103,7 @@ export const settingsTable = {
       restoreTokens: setting(rules.anyTokens, 50_000),
       /** Thinking in kept messages, on a model that binds it to the prefix: `remove` it, or `decline` the compaction. */
       boundThinking: setting(oneOf('remove', 'decline'), 'remove'),
-      /** `on-demand` asks for the provider's own compaction first, where there is one. */
+      /** `on-demand` tries the provider's own compaction first, if there is one. */
       serverCompaction: setting(oneOf('off', 'on-demand'), 'off'),
     },
   },
@@ -112,7 +115,7 @@ export const settingsTable = {
       microCompact: setting(oneOf(false, 'above-warning', 'always'), 'always', {
         late: 'above-warning',
       }),
-      /** Clear only where it pays; `false` clears whatever it costs. */
+      /** Clear only if it pays. `false` clears at any cost. */
       weigh: setting(boolean, true),
       /** Tools, by exact name, whose results the agent can get again. */
       reproducible: setting(rules.texts, []),
@@ -120,13 +123,13 @@ export const settingsTable = {
       toolKinds: setting(rules.byName(oneOf(...toolKinds, null)), {}),
       /** On a model that binds thinking to the prefix: let the server clear (`delegate`), `remove` the thinking, or `decline`. */
       boundThinking: setting(oneOf('delegate', 'remove', 'decline'), 'delegate'),
-      /** The newest results stay after their turn has ended; `false` clears them once a person has spoken again. */
+      /** The newest results stay even after their turn has ended. `false` clears them once a person has spoken again. */
       keepFinished: setting(boolean, false, { late: true }),
       /** Clear long inputs of writing tools together with their results; not with cache edits. */
       clearInputs: setting(boolean, true, { late: false }),
       bySize: {
         fields: {
-          /** The newest results, which stay. */
+          /** Number of newest results that stay. */
           keep: setting(rules.wholeNumber(), 3),
           /** Tokens of tool results that may stay. */
           target: setting(rules.anyTokens, 10_000, { late: 40_000 }),
@@ -136,20 +139,23 @@ export const settingsTable = {
       },
       byIdle: {
         fields: {
-          /** After a pause of this length the cache is cold, and results are cleared. With `cacheMarks: '1h'` or `'auto'` always 60. */
+          /**
+           * The cache is cold after a pause of this length, and results are cleared. Always 60 with `cacheMarks: '1h'` or
+           * `'auto'`.
+           */
           minutes: setting(rules.minutes, 5, { late: 60 }),
-          /** The newest results, which stay. */
+          /** Number of newest results that stay. */
           keep: setting(rules.wholeNumber(), 3, { late: 5 }),
         },
       },
       byCacheEdit: {
         fields: {
           /**
-           * The number of results from which on they are cleared, where the provider edits its cache; without `keepFinished`, where it
-           * cannot too.
+           * Number of results at which they are cleared, if the provider edits its cache. Without `keepFinished` also if it
+           * cannot.
            */
           trigger: setting(rules.wholeNumber(), 6, { late: 12 }),
-          /** The newest results, which stay; without `keepFinished` those of the current turn only. */
+          /** Number of newest results that stay. Without `keepFinished` only those of the current turn. */
           keep: setting(rules.wholeNumber(), 8, { late: 5 }),
         },
       },
@@ -161,7 +167,7 @@ export const settingsTable = {
           toolInputs: setting(boolean, true),
           /** The server clears old thinking. */
           thinking: setting(boolean, true),
-          /** The size from which on the server clears. */
+          /** The size at which the server clears. */
           trigger: setting(rules.anyTokens, 180_000),
           /** Tokens of tool results that the server leaves. */
           keepTokens: setting(rules.anyTokens, 40_000),
@@ -178,7 +184,10 @@ export const settingsTable = {
   sessionMemory: {
     or: boolean,
     fields: {
-      /** Take notes in the background: requests of their own, which a compaction can use at once. `sessionMemory: true` turns them on. */
+      /**
+       * Take notes in the background with separate requests. A compaction can use the notes at once. `sessionMemory: true` turns
+       * them on.
+       */
       isOn: setting(boolean, false, { late: true }),
       /** Tokens that the conversation must have before the first notes. */
       minTokens: setting(rules.anyTokens, 10_000),
@@ -188,11 +197,11 @@ export const settingsTable = {
       toolCalls: setting(rules.wholeNumber(), 3),
       keep: {
         fields: {
-          /** Tokens that at least stay verbatim when the notes become the summary. */
+          /** Minimum tokens that stay verbatim when the notes become the summary. */
           minTokens: setting(rules.anyTokens, 10_000),
-          /** Tokens that at most stay verbatim. */
+          /** Maximum tokens that stay verbatim. */
           maxTokens: setting(rules.anyTokens, 40_000),
-          /** Messages with text that at least stay verbatim. */
+          /** Minimum number of messages with text that stay verbatim. */
           minMessages: setting(rules.wholeNumber(), 5),
         },
       },
@@ -206,7 +215,7 @@ export type EngineSettings = Given<typeof settingsTable>
 /** The same with defaults. */
 export type Settings = Complete<typeof settingsTable>
 
-/** Settings and options of 0.1 that have other names now. */
+/** Settings and options of 0.1 that have new names. */
 export const renamedSettings: Readonly<Record<string, string>> = {
   autoCompactPercent: 'autoCompactAt, for example autoCompactAt: "80%"',
   autoCompactWindow: 'contextWindow',

@@ -1,16 +1,16 @@
-// Shortens prose by whole paragraphs and sentences, from the middle. It cuts a sentence only if that alone is too long.
+// Shortens prose by dropping whole paragraphs and sentences from the middle. Cuts a sentence only if it is too long by itself.
 import { clippedAtWord, headOf } from './cut.ts'
 
 /** Marks a place where text was left out. */
 export const gap = '[…]'
 
-/** At most about `max` characters: the whole text, or its first and last paragraphs. */
+/** The whole text if it has at most `max` characters, otherwise its first and last paragraphs. */
 export function condensed(text: string, max: number): string {
   const whole = text.trim()
   if (whole.length <= max) return whole
   const pieces = piecesOf(whole, max / 2)
   const fitting = take(pieces, max * 0.4)
-  // Without its beginning nobody can tell what a text is about.
+  // The beginning always stays, because it says what the text is about.
   const [first = ''] = pieces
   const head = fitting.length > 0 || isBlock.test(first) ? fitting : [clippedAtWord(first, max * 0.4)]
   const tail = take(pieces.slice(head.length).toReversed(), max - length(head)).toReversed()
@@ -19,7 +19,7 @@ export function condensed(text: string, max: number): string {
   return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
 }
 
-/** A table or a fenced block, of which a part is worth nothing. */
+/** A table or a fenced block: part of one is worthless. */
 const isBlock = /^\s*(?:```|~~~|\|)/
 
 export function withoutCode(text: string): string {
@@ -35,7 +35,7 @@ export function withoutCode(text: string): string {
 
 const listMark = /^\s*(?:[-*+•]|\d+[.)])\s+/
 
-/** The first sentences of prose that fit: no code, tables, headings, questions or lead-ins. */
+/** The first sentences of prose that fit, without code, tables, headings, questions or lead-ins. */
 export function gist(text: string, max: number): string {
   const kept: string[] = []
   let left = max
@@ -50,12 +50,12 @@ export function gist(text: string, max: number): string {
 }
 
 /**
- * Not after the label of a list item (1. A.) or an abbreviation, which do not end a sentence, and not before a remark in
- * parentheses, which is about the sentence before it: "All tests pass. (last seen: 3 failed)".
+ * A sentence does not end after the label of a list item (1. A.) or an abbreviation, nor before a remark in parentheses about it:
+ * "All tests pass. (last seen: 3 failed)".
  */
 export const sentenceEnd = /(?<=[.!?。！？])(?<!(?:^|[\s*_(])(?:\d{1,3}|[A-Za-z]|vs|e\.g|i\.e|cf|etc)\.)\s+(?![\s(])/m
 
-/** Tables and fenced blocks whole, other lines one by one, or in sentences if a line is longer than `maxLength`. */
+/** Splits text into whole tables and fenced blocks, and single lines; a line longer than `maxLength` into sentences. */
 function piecesOf(text: string, maxLength: number): readonly string[] {
   const pieces: string[] = []
   let block: 'table' | 'fence' | undefined
@@ -71,7 +71,7 @@ function piecesOf(text: string, maxLength: number): readonly string[] {
   return pieces
 }
 
-/** From the start, as many as fit. */
+/** The first pieces that fit. */
 function take(pieces: readonly string[], max: number): readonly string[] {
   let left = max
   const end = pieces.findIndex((piece) => {

@@ -52,7 +52,7 @@ describe('by tokens', () => {
     const text = 'one line\nanother line\na third line'
     expect(headWithin(text, { tokens: 6, countTokens })).toBe('one line\nanother line\n')
     expect(headWithin('x'.repeat(100), { tokens: 6, countTokens })).toBe('x'.repeat(24))
-    // A line that ends early would cost most of the room.
+    // Stopping at the early line break would waste most of the limit.
     expect(headWithin(`one\n${'x'.repeat(100)}`, { tokens: 6, countTokens })).toBe(`one\n${'x'.repeat(20)}`)
     expect(markedHeadWithin(text, { tokens: 8, countTokens, marker: '[cut]' })).toBe('one line\nanother line\n[cut]')
     expect(markedHeadWithin(text, { tokens: 1, countTokens, marker: '[cut]' })).toBe('')

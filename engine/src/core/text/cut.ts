@@ -1,5 +1,5 @@
-// Truncates texts without splitting surrogate pairs, and replaces lone surrogates, which APIs refuse. Lengths are in UTF-16
-// code units.
+// Truncates text without splitting surrogate pairs, and replaces lone surrogates, which APIs refuse. Lengths are UTF-16 code
+// units.
 
 export function headOf(text: string, max: number): string {
   if (text.length <= max) return text
@@ -13,15 +13,15 @@ export function tailOf(text: string, max: number): string {
   return text.slice(splitsPair(text, start) ? start + 1 : start)
 }
 
-/** At most `max` characters, ending in an ellipsis if truncated. */
+/** Returns at most `max` characters, ending in an ellipsis if truncated. */
 export function clipped(text: string, max: number): string {
   return text.length <= max ? text : `${headOf(text, max - 1)}…`
 }
 
-/** A cut between words may cost up to the rest of the limit. */
+/** Share of the limit that a cut between words must keep. */
 const minKept = 0.4
 
-/** Like `clipped`, but between two words if possible: half a name is a name that nobody wrote. */
+/** Like `clipped`, but cuts between words if possible, because half a name is misleading. */
 export function clippedAtWord(text: string, max: number): string {
   if (text.length <= max) return text
   const part = headOf(text, max - 1)
@@ -30,7 +30,7 @@ export function clippedAtWord(text: string, max: number): string {
 }
 
 export type MiddleCut = {
-  /** Characters kept; the marker is extra. */
+  /** Number of characters to keep, not counting the marker. */
   readonly max: number
   readonly headShare?: number
   readonly marker?: (missing: number) => string
@@ -52,10 +52,10 @@ export type TokenLimit = {
   readonly countTokens: (text: string) => number
 }
 
-/** No counter finds fewer tokens; this avoids counting a whole book to show a page. */
+/** No tokenizer puts more characters into a token, so text beyond this need not be counted. */
 const charactersPerToken = 16
 
-/** The longest head that fits, ending at a line break if that costs less than half of it. */
+/** The longest head that fits. It ends at a line break if that costs less than half of it. */
 export function headWithin(text: string, { tokens, countTokens }: TokenLimit): string {
   let tooLong = Math.min(text.length, Math.max(0, tokens) * charactersPerToken)
   if (tooLong === text.length && countTokens(text) <= tokens) return text
@@ -70,7 +70,7 @@ export function headWithin(text: string, { tokens, countTokens }: TokenLimit): s
   return lineEnd > fits / 2 ? text.slice(0, lineEnd) : headOf(text, fits)
 }
 
-/** The text if it fits, else the longest head that fits with the marker; '' if none does. */
+/** The text if it fits, otherwise the longest head that fits with the marker; '' if none does. */
 export function markedHeadWithin(
   text: string,
   { tokens, countTokens, marker }: TokenLimit & { readonly marker: string },
@@ -90,8 +90,8 @@ export function wellFormed(text: string): string {
 }
 
 /**
- * The same for every string and key in a JSON value; of two keys that become equal the last one stays. The same object if
- * nothing changes.
+ * Does the same for every string and key in a JSON value. If two keys become equal, the last one stays. Returns the same object
+ * if nothing changes.
  */
 export function wellFormedValue<T>(value: T): T
 export function wellFormedValue(value: unknown): unknown {
@@ -105,10 +105,10 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null
 }
 
-/** Deeper values and rings are left to the repair, which does not recurse: tool input may be deeper than the stack. */
+/** Deeper values and cycles are left to the repair, which does not recurse, because tool input may be deeper than the stack. */
 const deepest = 50
 
-/** By plain loops: this reads every block of a conversation before each request. */
+/** Uses plain loops, because it reads every block of a conversation before each request. */
 function isFine(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (!isNode(value)) return true
@@ -122,7 +122,7 @@ function isFine(value: unknown, depth: number): boolean {
   return true
 }
 
-/** Children before parents. */
+/** Repairs children before parents. */
 function repaired(root: Node): Node {
   const done = new Map<Node, Node>()
   const begun = new Set<Node>()
@@ -139,7 +139,7 @@ function repaired(root: Node): Node {
   return done.get(root) ?? root
 }
 
-/** The same object if nothing changed. */
+/** Returns the same object if nothing changed. */
 function copyOf(node: Node, done: ReadonlyMap<Node, Node>): Node {
   const now = (value: unknown) =>
     typeof value === 'string' ? wellFormed(value) : isNode(value) ? (done.get(value) ?? value) : value

@@ -3,7 +3,7 @@
 /** Called detached for speed; see tokens/estimate/estimate.ts. */
 const unitAt = String.prototype.charCodeAt
 
-/** Two FNV-1a halves: 53 bits, what a number can hold. */
+/** Two FNV-1a halves, 53 bits together, which a number can hold. */
 export function hashText(text: string): number {
   let low = 0x811c9dc5
   let high = 0x01000193

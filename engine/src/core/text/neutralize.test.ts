@@ -16,7 +16,7 @@ const headings = [
   ...(['full', 'up-to'] as const).flatMap((variant) =>
     sectionTitles(variant).map((title, index) => `## ${index + 1}. ${title}`),
   ),
-  // A lone "## Errors" is an ordinary heading of anybody's.
+  // "## Errors" alone is an ordinary heading.
   ...Object.values(pageTitles)
     .filter((title) => title !== pageTitles.errors)
     .map((title) => `## ${title}`),

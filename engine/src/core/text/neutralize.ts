@@ -11,7 +11,7 @@ const tags = [
   'recalled-',
 ] as const
 
-/** Our headings: a line with one after `##` or a number reads as a heading. */
+/** Our headings. A line reads as one if the title follows `##` or a number. */
 const titles = [
   'Primary request and intent',
   'Key technical concepts',
@@ -35,7 +35,7 @@ const titles = [
   'Since that summary, oldest first',
 ] as const
 
-/** Our markers: a line that begins like one reads as one. */
+/** Our markers. A line that begins with one of these reads as a marker. */
 const lines = [
   'The user’s latest request, verbatim',
   'This conversation continues from an earlier one',
@@ -73,10 +73,10 @@ const partOfName = /[\p{L}\p{N}_-]/u
 const firstOutsideAscii = 0x80
 const lastOfOneUnit = 0xffff
 const hyphenCode = 0x2d
-/** What a small letter of ASCII has more than its capital. */
+/** Bit that makes an ASCII capital a small letter. */
 const lowerCaseBit = 0x20
 
-/** Read by hand: a pattern runs out of memory on megabytes of blanks or invisible characters. */
+/** A loop, because a regular expression runs out of memory on megabytes of blanks or invisible characters. */
 function withoutTags(text: string, names: readonly string[]): string {
   const opening = /[<\uff1c\ufe64]/g
   const parts: string[] = []
@@ -90,7 +90,7 @@ function withoutTags(text: string, names: readonly string[]): string {
   return done === 0 ? text : `${parts.join('')}${text.slice(done)}`
 }
 
-/** Whether one of these names follows, after blanks, slashes and invisible characters. A name that ends in a hyphen may be longer. */
+/** True if one of these names follows, after blanks, slashes and invisible characters. A name that ends in a hyphen may be longer. */
 function isTag(text: string, from: number, names: readonly string[]): boolean {
   const start = skipped(text, from, between)
   return names.some((name) => {
@@ -104,7 +104,7 @@ function isTag(text: string, from: number, names: readonly string[]): boolean {
   })
 }
 
-/** In either case. Some letters outside ASCII have one of ours as their capital. */
+/** Matches either case. The capital of some letters outside ASCII is one of ours. */
 function isLetter(text: string, at: number, letter: number): boolean {
   const unit = text.charCodeAt(at)
   if (letter === hyphenCode) return hyphen.test(text.charAt(at))
@@ -120,7 +120,7 @@ function skipped(text: string, from: number, what: RegExp): number {
   let at = from
   let before = -1
   for (let code = text.codePointAt(at); code !== undefined; code = text.codePointAt(at)) {
-    // Invisible characters are all outside ASCII. A character like the one before needs no second look.
+    // All invisible characters are outside ASCII.
     if (what === invisible && code < firstOutsideAscii) return at
     if (code !== before && !what.test(String.fromCodePoint(code))) return at
     before = code
@@ -129,36 +129,36 @@ function skipped(text: string, from: number, what: RegExp): number {
   return at
 }
 
-/** A whole character: some invisible ones take two units. */
+/** A whole character, because some invisible ones take two units. */
 function characterAt(text: string, at: number): string {
   const code = text.codePointAt(at)
   return code === undefined ? '' : String.fromCodePoint(code)
 }
 
-/** For text quoted inside our own: no tag, heading or marker of ours. */
+/** For text quoted inside our own. Leaves no tag, heading or marker of ours. */
 export function neutralize(text: string): string {
   return neutralizeHeadings(withoutTags(text, tags))
 }
 
-/** No reminders or user messages. */
+/** Leaves no reminders or user messages. */
 export function neutralizeFrames(text: string): string {
   return withoutTags(text, frameTags)
 }
 
-/** After this line of ours come the user's words. */
+/** The user's words follow this line. */
 const requestLine = /^(?=[^\S\n]*The user[’']s latest request, verbatim)/gim
 
-/** For a model's summary: it may use our headings, but nothing that reads as a reminder or as the user's words. */
+/** For a model's summary. It may use our headings, but nothing that reads as a reminder or as the user's words. */
 export function neutralizeSummary(text: string): string {
   return neutralizeFrames(text).replace(requestLine, '> ')
 }
 
-/** For our own texts: no system reminder. */
+/** For our own texts. Leaves no system reminder. */
 export function neutralizeReminders(text: string): string {
   return withoutTags(text, ['system-reminder'])
 }
 
-/** For a part of a reminder, such as a file: changes only what nobody else uses, so that code stays code. */
+/** For a part of a reminder, such as a file. Changes only strings that nobody else uses, so that code stays intact. */
 export function neutralizePiece(text: string): string {
   return neutralizeHeadings(withoutTags(text, frameTags))
 }
@@ -180,12 +180,12 @@ function neutralizeHeadings(text: string): string {
   return done < 0 ? text : `${parts.join('')}${text.slice(done)}`
 }
 
-/** What may precede a heading on its line: blanks, heading and list markers, numbers, invisible characters. */
+/** Characters that may precede a heading on its line: blanks, heading and list markers, numbers, invisible characters. */
 const headingPrefix = /[\s\p{Cf}#*_\d.):[\]-]/u
 const isHeading = /[#*_\d]/
 const lineEnd = /[\n\r\u2028\u2029]/
 
-/** The start of the line, if only a heading prefix precedes this position. */
+/** Index of the start of the line if only a heading prefix comes before this position. */
 function lineStart(text: string, at: number): number | undefined {
   for (let before = at - 1; before >= 0; before--) {
     const character = text[before] ?? ''
@@ -196,20 +196,20 @@ function lineStart(text: string, at: number): number | undefined {
 }
 
 /**
- * The system reminder: how injected context joins a request. Nothing inside can end it, open another or imitate a piece. A piece
- * begins with `# kind` where it has one.
+ * Wraps injected context in a system reminder. Nothing inside can end it, open another or imitate a part. A part may begin with
+ * `# kind`.
  */
 export function contextFrame(pieces: readonly string[]): string {
   const inside = pieces.map(insideReminder).join('\n\n')
   return `<system-reminder>\nContext that may or may not be relevant:\n\n${inside}\n</system-reminder>`
 }
 
-/** What restorers put into the context: the heading of each piece is its kind. */
+/** Kinds of restored context. The heading of each part is its kind. */
 const pieceKinds = ['files', 'todos', 'plan', 'agents', 'memory-files', 'skills', 'tools', 'pinned', 'host'] as const
 
 export type PieceKind = (typeof pieceKinds)[number]
 
-/** After its first line, a line that reads as the heading of another piece becomes a quotation. */
+/** In the lines after the first, quotes a line that reads as the heading of another part. */
 const headings = new RegExp(
   `(?<=[\\n\\r\\u2028\\u2029])# ?(?:${pieceKinds.join('|')}|file|todo|context|not_restored|hook[\\w-]*)(?=[ \\t]{0,20}(?:[\\n\\r]|$))`,
   'g',

@@ -1,7 +1,7 @@
-// Compares texts by their words: marks, case and spacing do not matter. Also picks the lines that fit.
+// Compares texts by their words, ignoring punctuation, case and spacing.
 import type { TokenLimit } from './cut.ts'
 
-/** From the start, as many lines as fit. */
+/** The first lines that fit. */
 export function linesWithin(lines: readonly string[], { tokens, countTokens }: TokenLimit): readonly string[] {
   let left = tokens
   const end = lines.findIndex((line) => {
@@ -19,7 +19,7 @@ export function plainWords(text: string): string {
     .trim()} `
 }
 
-/** Whether these words occur in this order and next to each other; both in plain words. */
+/** True if these words occur in this order and next to each other. Both arguments are plain words. */
 export function holdsWords(text: string, words: string): boolean {
   return words.trim() !== '' && text.includes(words)
 }
@@ -36,7 +36,7 @@ export function isCommonWord(word: string): boolean {
 
 const stem = 5
 
-/** The words that say what a text is about, without endings: "The hinges were changed" → "hinge", "chang". */
+/** Words that carry the meaning of a text, without endings: "The hinges were changed" → "hinge", "chang". */
 export function contentWords(text: string, stemOf = (word: string) => word.slice(0, stem)): readonly string[] {
   const words = plainWords(text).split(' ')
   return [...new Set(words.filter((word) => word.length >= 3 && !isCommonWord(word)).map(stemOf))]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { cpuTime } from '../../node/testing/cpu-time.ts'
 import { withoutSecrets } from './secrets.ts'
 
-// Made up here, piece by piece, so that no scanner takes them for real ones.
+// Assembled from parts, so that no scanner takes them for real ones.
 const letters = 'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789'
 const hex = '0123456789abcdef'
 const password = ['S3cret', 'Passw0rd'].join('')
@@ -63,7 +63,7 @@ describe('secrets', () => {
     ['a private key that was cut off', `-----BEGIN PRIVATE KEY-----\n${letters}`, '[redacted]'],
   ])('%s', (_, text, clean) => {
     expect(withoutSecrets(text)).toBe(clean)
-    // Once more changes nothing, and neither does what stands around it.
+    // A second run changes nothing, and text around it changes nothing either.
     expect(withoutSecrets(clean)).toBe(clean)
     expect(withoutSecrets(`Next I ran this:\n${text}\nand it worked.`)).not.toContain(letters)
     expect(withoutSecrets(`Next I ran this:\n${text}\nand it worked.`)).not.toContain(password)

@@ -1,5 +1,5 @@
-// Replaces secrets in texts that are carried from context to context: what code quotes, and what a model writes. Linear in
-// the length of the text. A hit is replaced and never stops anything, so a false alarm costs a word, not a compaction.
+// Replaces secrets in text that passes from one context to the next: text that code quotes and text that a model writes. Linear
+// in the length of the text. A match is replaced and never stops anything, so a false alarm costs one word.
 
 const mark = '[redacted]'
 
@@ -10,19 +10,19 @@ export function withoutSecrets(text: string): string {
 }
 
 type Rule = {
-  /** One of these, in small letters, is in every text with such a secret. Looking for them first is much cheaper. */
+  /** Every text with such a secret contains one of these words in lower case. Looking for them first is much cheaper. */
   readonly words?: readonly string[]
   readonly replace: (text: string) => string
 }
 
-/** A private key in PEM form, also one that was cut off. */
+/** A private key in PEM form, even if it is cut off. */
 const pem = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g
 
 /** Keys of well-known services by their prefix. Names such as `pk_order_lines` have neither digits nor capitals. */
 const prefixed =
   /\b(?:sk|pk|rk)[-_](?:ant|proj|live|test|or)?[-_]?[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeprs]-[\w-]{10,}|\bAIza[\w-]{30,}|\b(?:npm|hf|gsk|dop_v1|shpat)_\w{24,}|\bSG\.[\w-]{16,}\.[\w-]{16,}/g
 
-/** AWS, JSON web tokens, Twilio, Telegram, Discord: recognized by their whole form. */
+/** AWS, JSON web tokens, Twilio, Telegram, Discord: recognized by their format. */
 const formed =
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|\bSK[0-9a-f]{32}\b|\b\d{8,10}:AA[\w-]{30,40}(?![\w-])|\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/g
 
@@ -62,13 +62,13 @@ const commands: readonly { readonly words: readonly string[]; readonly command: 
   { words: ['redis-cli'], command: /\bredis-cli\b[^\n;|&]*/g, value: /(\s-a\s{1,3}["']?)([^\s"'$][^\s"']*)/g },
 ]
 
-/** Next to these words, 40 characters are the secret of an AWS key. Elsewhere they must look random. */
+/** Near these words, 40 characters are an AWS secret key. Elsewhere they must look random. */
 const awsContext = /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\baws\b|secret[ _-]?access[ _-]?key/i
 const awsSecret = /(?<![\w/+=.-])[A-Za-z0-9/+]{40}(?![\w/+=-]|\.\w)/g
 
 const rules: readonly Rule[] = [
   { words: ['-----begin '], replace: (text) => text.replace(pem, mark) },
-  // Before the ids of AWS keys, which are its context, are gone.
+  // Must run before the ids of AWS keys are replaced, because they are its context.
   { words: ['akia', 'asia', 'aws', 'access'], replace: withoutAwsSecrets },
   { replace: (text) => text.replace(awsSecret, (value) => (isMixed(value) && isRandom(value) ? mark : value)) },
   { replace: (text) => text.replace(prefixed, (key) => (/[\dA-Z]/.test(key) ? mark : key)) },
@@ -105,7 +105,7 @@ const rules: readonly Rule[] = [
   ),
 ]
 
-/** "authentication", "Understanding": a word of a sentence. */
+/** A word of a sentence, such as "authentication" or "Understanding". */
 function isPlainWord(value: string): boolean {
   return /^[A-Za-z]?[a-z]+[.,]?$/.test(value)
 }
@@ -120,7 +120,7 @@ function isShellName(name: string): boolean {
   return /^[A-Z_]+=/.test(name)
 }
 
-/** A variable, a placeholder, code, or what is left of a secret that was replaced already. */
+/** A variable, a placeholder, code, or the rest of a secret that is already replaced. */
 const reference = /^(?:[$<>[{(%*=!]|process\.|os\.|env\b|ENV\b)/
 /** `./key.pem`, `/etc/ssl/key.pem`, `~/.netrc` */
 const path = /^(?:~|\.{1,2})?\/[\w.@-]*[/.]/
@@ -134,7 +134,7 @@ function isValue(value: string, name: string): boolean {
   if (reference.test(value) || path.test(value) || typeWord.test(value)) return false
   // `next token: 151643`
   if (/^token/i.test(name) && /^\d+$/.test(value)) return false
-  // `DB_PASSWORD=letmein` is no code.
+  // `DB_PASSWORD=letmein` is not code.
   if (/["']$/.test(name) || isShellName(name) || !code.test(value)) return true
   // `password: letmein`, but not `token: expired`
   return /^[a-z]+$/.test(value) && /^(?:pass|pwd|secret)/i.test(name)
@@ -150,14 +150,14 @@ function awsMark(value: string): string {
   return isMixed(value) ? mark : value
 }
 
-/** A commit or a checksum has hexadecimal digits only, and a path is made of words. */
+/** A commit or checksum has only hexadecimal digits, and a path consists of words. */
 function isMixed(value: string): boolean {
   return /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value)
 }
 
 /**
- * Of 40 random characters about 25 are of another kind than the one before (capital, small letter, digit, sign), and hardly
- * any are in a run of small letters. In `src/ReactHost/UiManager2/ViewConfig` most are.
+ * Of 40 random characters, about 25 differ in kind (capital, small letter, digit, sign) from the one before, and hardly any are
+ * in a run of small letters. In `src/ReactHost/UiManager2/ViewConfig` most are.
  */
 function isRandom(value: string): boolean {
   const changes = value.match(/[A-Z]+|[a-z]+|\d+|[/+]+/g)?.length ?? 0

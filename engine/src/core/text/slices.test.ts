@@ -80,7 +80,7 @@ test('sessions take turns: nobody has two slices while another waits, and each s
   await Promise.all([work('a', 3), work('b', 3), work('c', 1)])
   expect(order.map(({ who }) => who).join('')).toBe('abcabab')
   expect(order.map(({ turn }) => turn)).toEqual([1, 2, 3, 4, 5, 6, 7])
-  // After everybody was served it starts again.
+  // After every caller had one slice, the order starts again.
   await work('d', 2)
   expect(order.slice(-2)).toEqual([
     { who: 'd', turn: 8 },

@@ -1,13 +1,13 @@
-// Long work in slices, so that it never holds the event loop for long. Work that reads much text is a generator that says how
-// much it has read; it can be done at once, or with a pause after each slice, and has the same result either way.
+// Does long work in slices, so that it never blocks the event loop for long. Work is a generator that yields how much it has
+// read. It can run at once or pause after each slice, with the same result.
 
-/** Resolves in a later turn of the event loop, when other work has run. */
+/** Resolves in a later turn of the event loop, after other work has run. */
 export type Pause = () => Promise<void>
 
-/** Yields the characters that it has read since it last yielded, and returns its result. */
+/** Yields the number of characters read since the last yield, and returns its result. */
 export type Work<T> = Generator<number, T, void>
 
-/** Characters read between two pauses. At the speed of the slowest work, a search, that takes a few milliseconds. */
+/** Characters read between two pauses: a few milliseconds of the slowest work, a search. */
 export const sliceLength = 100_000
 
 export function doNow<T>(work: Work<T>): T {
@@ -17,7 +17,7 @@ export function doNow<T>(work: Work<T>): T {
   }
 }
 
-/** Without `pause` it is done at once. */
+/** Runs without stopping if `pause` is undefined. */
 export async function doInSlices<T>(work: Work<T>, pause: Pause | undefined): Promise<T> {
   if (!pause) return doNow(work)
   for (let read = 0; ; ) {
@@ -31,8 +31,8 @@ export async function doInSlices<T>(work: Work<T>, pause: Pause | undefined): Pr
 }
 
 /**
- * Pauses for all sessions of an engine: `yieldNow` comes once for each, and one slice of work runs after it. Those that wait
- * are served in the order in which they came, so that no session waits for more than one slice of each other session.
+ * Shares pauses between all sessions of an engine: each `yieldNow` lets one slice of work run. Waiting sessions take turns in
+ * order of arrival, so none waits for more than one slice of each other session.
  */
 export function createPause(yieldNow: Pause): Pause {
   const waiting: (() => void)[] = []
@@ -40,7 +40,7 @@ export function createPause(yieldNow: Pause): Pause {
   const serve = async (): Promise<void> => {
     isServing = true
     while (waiting.length > 0) {
-      // One that fails is over.
+      // A pause that fails still ends.
       await yieldNow().catch(() => undefined)
       waiting.shift()?.()
     }

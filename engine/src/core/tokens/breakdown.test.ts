@@ -80,7 +80,7 @@ describe('the breakdown', () => {
     })
     expect(kinds.reduce((sum, { tokens }) => sum + tokens, unattributed)).toBe(1_000)
     expect(unattributed).toBeLessThanOrEqual(2)
-    // 2,000 and 210 of 2,287 tokens; 100 of them were read twice.
+    // 2,000 and 210 of 2,287 tokens. 100 of them were read twice.
     expect(kinds.slice(0, 2).map(({ kind, tokens }) => [kind, tokens])).toEqual([
       ['images', 875],
       ['tool-results', 92],

@@ -1,5 +1,5 @@
-// The parts of the context by kind. The kinds and an unattributed rest add up to the size. If their estimates add up to more
-// than the provider counted, they are scaled down to its count.
+// Splits the context by kind. The kinds and an unattributed rest add up to the size. If the estimates add up to more than the
+// provider counted, they are scaled down to its count.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
@@ -23,7 +23,7 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** Tokens of one kind, with its parts if it has any (by tool, attachment kind or file), largest first. */
+/** Tokens of one kind. `parts` lists tools, attachment kinds or files, largest first. */
 export type KindTokens = {
   readonly kind: Kind
   readonly tokens: number
@@ -35,7 +35,7 @@ export type BreakdownInput = SizeOptions & {
   readonly size?: ContextSize | undefined
   readonly systemPrompt?: string | undefined
   readonly tools?: readonly ToolDefinition[] | undefined
-  /** Files in the request outside the messages. */
+  /** Files that are in the request but not in the messages. */
   readonly memoryFiles?: readonly { readonly path: string; readonly text: string }[] | undefined
 }
 
@@ -50,7 +50,7 @@ export type Breakdown = {
   /** Largest first. With `unattributed`, which is never negative, they add up to the size. */
   readonly kinds: readonly KindTokens[]
   readonly unattributed: number
-  /** Tool definitions by MCP server; the others are "built-in". */
+  /** Tool definitions by MCP server. Tools without a server are "built-in". */
   readonly toolServers: readonly { readonly name: string; readonly tokens: number }[]
   /** Part of the tool results: earlier reads whose lines were read again later. */
   readonly duplicateReads: {
@@ -61,7 +61,7 @@ export type Breakdown = {
 
 export type Book = (kind: Kind, measure: Measure, part?: string) => void
 
-/** The default model is that of the newest answer. */
+/** The default model is the one of the newest answer. */
 export function breakdown(given: BreakdownInput): Breakdown {
   const input = { ...given, model: given.model ?? modelOf(given.messages) }
   const measured = new Map<Kind, { all: number; parts: Map<string, number> }>()
@@ -83,7 +83,7 @@ export function breakdown(given: BreakdownInput): Breakdown {
   const found = [...measured]
     .map(([kind, { all, parts }]) => ({ kind, tokens: Math.round(all * scale), parts: ranked(parts, scale) }))
     .toSorted((a, b) => b.tokens - a.tokens)
-  // Rounding may have added a few tokens; the largest kind does without them.
+  // Rounding may have added a few tokens; subtract them from the largest kind.
   const [largest, ...others] = found
   const extra = Math.max(0, total(found) - size.tokens)
   const kinds = largest ? [{ ...largest, tokens: largest.tokens - extra }, ...others] : []
@@ -109,7 +109,7 @@ function bookMessages(input: BreakdownInput, book: Book): void {
 
 export type Booking = {
   readonly how: Measuring
-  /** By the id of the call. Calls are added to it. */
+  /** Tool names by the id of the call. This adds new calls. */
   readonly toolNames: Map<string, string>
   readonly book: Book
 }

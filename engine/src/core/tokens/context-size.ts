@@ -1,5 +1,5 @@
-// The size of the context: the usage of the latest answer plus an estimate of everything after it. And how to convert
-// between our estimates and the provider's counts.
+// The size of the context: the usage of the latest answer plus an estimate of everything after it. Also converts between our
+// estimates and the provider's counts.
 import type { ViewMessage } from '../message/message.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
 import {
@@ -18,13 +18,13 @@ import {
 export type SizeOptions = Counting & {
   /** Estimated tokens of system prompt and tools, counted only while no usage includes them. */
   readonly overhead?: number | undefined
-  /** Like measureContent, and may cache. */
+  /** Replaces `measureContent`, for example to cache. */
   readonly measure?: ((message: ViewMessage, how: Measuring) => Measure) | undefined
-  /** For a view: the answers with valid usage, and the tokens removed since each. Replaces all other checks. */
+  /** For a view: the answers with valid usage, and the tokens removed after each. Replaces all other checks. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
-  /** Tokens still in the messages that the provider was asked to drop since the newest answer. */
+  /** Tokens that are still in the messages, but that the provider was asked to drop after the newest answer. */
   readonly leftOut?: number | undefined
-  /** An answer that reports more than the largest window is not believed. */
+  /** Ignores answers that report more than the largest window. */
   readonly window?: number | undefined
 }
 
@@ -33,12 +33,12 @@ export type ContextSize = {
   readonly reported: number
   readonly estimated: number
   readonly source: 'usage' | 'usage+estimate' | 'estimate'
-  /** Subtracted because it was removed afterwards; negative if something came back. */
+  /** Subtracted because it was removed after the answer. Negative if something came back. */
   readonly freed?: number
   readonly anchorUuid?: string
 }
 
-/** The default model is that of the newest answer; images are scaled only for a given model. */
+/** The default model is the one of the newest answer. Images are scaled only if a model is given. */
 export function contextSize(messages: readonly ViewMessage[], given: SizeOptions = {}): ContextSize {
   const anchor = findAnchor(messages, given)
   const options = { ...given, model: given.model ?? modelOf(messages) }
@@ -56,7 +56,7 @@ export function contextSize(messages: readonly ViewMessage[], given: SizeOptions
   const reported = freed > 0 ? afterRemoval(counted, freed, left()) : counted
   // Clients up to early 2026 stored the output count from the start of the stream (1 to 10).
   const isStub = usage.output <= 10 && measureAll(pieces, given).text > 200
-  // No answer has counted messages that an undo brought back.
+  // No answer has counted the messages that an undo restored.
   const estimated = withMargin(tokensOf(isStub ? [...after, ...pieces] : after)) + Math.max(0, -freed)
   return {
     tokens: reported + estimated,
@@ -68,7 +68,7 @@ export function contextSize(messages: readonly ViewMessage[], given: SizeOptions
   }
 }
 
-/** Sizes are reported, removals estimated: the share removed is never larger than by the estimate alone. */
+/** Sizes are reported, but removals are estimated. Never subtracts a larger share than the estimate alone would. */
 function afterRemoval(size: number, gone: number, left: number): number {
   const share = gone / (gone + Math.max(0, left))
   return Math.round(Math.max(size - gone, size * (1 - share)))
@@ -79,7 +79,7 @@ function measureAll(messages: readonly ViewMessage[], options: SizeOptions): Mea
   return messages.reduce((sum, message) => addMeasures(sum, measure(message, options)), nothing)
 }
 
-/** No model has a larger window: a server that reports more made it up. */
+/** No model has a larger window, so a server that reports more is wrong. */
 const maxWindow = 2_000_000
 
 function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
@@ -88,7 +88,7 @@ function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefine
   return tokens > 0 && tokens <= Math.max(window, maxWindow) ? usage : undefined
 }
 
-/** The answers whose usage is valid, with the tokens that were removed from their context since. */
+/** The answers with valid usage, and the tokens removed from their context since then. */
 export function freshAnswers(messages: readonly ViewMessage[], options: SizeOptions) {
   const isFresh = freshness(messages, options)
   return messages.flatMap((message, index) => {
@@ -109,11 +109,11 @@ function findAnchor(messages: readonly ViewMessage[], options: SizeOptions) {
   const isPiece = (message: ViewMessage) =>
     message === answer ||
     (isAnswer(message) && message.messageId !== undefined && message.messageId === answer.messageId)
-  // Tool results may separate the pieces of one answer, but never another answer.
+  // Tool results may come between the parts of one answer; another answer may not.
   const other = messages.findLastIndex((message, index) => index < newest && isAnswer(message) && !isPiece(message))
   const first = other + 1 + messages.slice(other + 1).findIndex(isPiece)
   const since = messages.slice(first)
-  // Of two reports for one answer, the larger is the final one; of equal ones the later.
+  // If an answer has two reports, the larger one is final; if they are equal, the later one.
   const usage = since
     .map((message, offset) => (isPiece(message) ? usageAt(message, first + offset) : undefined))
     .reduce((known, next) => (next && !(known && contextTokens(known) > contextTokens(next)) ? next : known), undefined)
@@ -121,7 +121,7 @@ function findAnchor(messages: readonly ViewMessage[], options: SizeOptions) {
   return usage && { usage, newest, pieces: since.filter(isPiece), after }
 }
 
-/** Whether usage is valid: a summary invalidates usage before it, and that of older messages kept after it. */
+/** Whether usage is valid. A summary invalidates usage before it, and that of older messages kept after it. */
 function freshness(messages: readonly ViewMessage[], { trusted }: SizeOptions) {
   if (trusted) return (_: ViewMessage, index: number): boolean => trusted.has(index)
   const last = messages.findLastIndex(({ origin }) => origin === 'summary')
@@ -130,19 +130,19 @@ function freshness(messages: readonly ViewMessage[], { trusted }: SizeOptions) {
   return ({ time }: ViewMessage, index: number): boolean => index > last && (time === undefined || time >= newest)
 }
 
-/** Of the newest answer that is not synthetic. */
+/** The model of the newest answer that is not synthetic. */
 export function modelOf(messages: readonly ViewMessage[]): string | undefined {
   return messages.findLast(({ role, model }) => role === 'assistant' && model !== undefined && model !== '<synthetic>')
     ?.model
 }
 
 /**
- * Converts between our estimate of a context and the size that the provider reports for it. An estimate is off by a factor (the
- * tokenizer) and by a constant (what the client sends besides the messages); the answers of the conversation show both.
- * Estimates include system prompt and tools, and no margin.
+ * Converts between our estimate of a context and the size that the provider reports. An estimate is off by a factor (the
+ * tokenizer) and by a constant (what the client sends besides the messages); the answers of the conversation show both. Estimates
+ * include the system prompt and tools, without a margin.
  */
 export type SizeScale = {
-  /** Tokens that the provider reports for each that we estimate; 1 where it has reported nothing. */
+  /** Reported tokens per estimated token. 1 until the provider has reported something. */
   readonly perToken: number
   readonly toReported: (estimated: number) => number
   readonly toEstimated: (reported: number) => number
@@ -150,7 +150,7 @@ export type SizeScale = {
 
 type Point = { readonly estimated: number; readonly reported: number }
 
-/** `size` is that of these messages, with the same options. */
+/** `size` must be the size of these messages with the same options. */
 export function sizeScale(
   messages: readonly ViewMessage[],
   { size, ...given }: SizeOptions & { readonly size: ContextSize },
@@ -169,16 +169,16 @@ export function sizeScale(
   return (now.estimated - smallest.estimated >= minSpread && between(smallest, now)) || proportional(now)
 }
 
-/** With a smaller difference between two contexts, unrecorded text of the client outweighs the messages. */
+/** If two contexts differ by less, text that the client does not record outweighs the messages. */
 const minSpread = 2_000
-/** Outside of these something else changed the reports: the server left something out, or the figures are made up. */
+/** A slope outside these limits has another cause: the server dropped something, or the figures are wrong. */
 const [minSlope, maxSlope] = [0.5, 2]
 
-/** The line through both. */
+/** The line through both points. */
 function between(small: Point, large: Point): SizeScale | undefined {
   const slope = (large.reported - small.reported) / (large.estimated - small.estimated)
   if (!(slope >= minSlope && slope <= maxSlope)) return undefined
-  // Nothing that a client sends takes tokens away: a line that ends below zero holds down to the smaller one.
+  // A client never sends less than the messages. A line that is negative at zero is valid only down to the smaller point.
   const below = small.reported < slope * small.estimated ? small : undefined
   return {
     perToken: slope,
@@ -201,7 +201,7 @@ function proportional({ estimated, reported }: Point): SizeScale {
   }
 }
 
-/** Of the messages up to each, itself included. */
+/** The estimated size up to and including each message. */
 function prefixEstimates(messages: readonly ViewMessage[], options: SizeOptions): readonly number[] {
   const { measure = ({ content }: ViewMessage) => measureContent(content, options) } = options
   let sum = nothing
@@ -211,6 +211,6 @@ function prefixEstimates(messages: readonly ViewMessage[], options: SizeOptions)
   })
 }
 
-/** A compaction by hand that frees less is not worth the details it loses. */
+/** A manual compaction that frees less is not worth the details it loses. */
 export const minFreed = 0.1
 export const freesTooLittle = 'It would free less than a tenth of the context'

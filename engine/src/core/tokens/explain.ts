@@ -16,7 +16,7 @@ export type ExplainInput = SettingsInput &
   SizeOptions & {
     readonly size?: ContextSize | undefined
     readonly messages?: readonly ViewMessage[] | undefined
-    /** The last compaction was undone, and none came since. */
+    /** The last compaction was undone, and no other followed. */
     readonly isCompactionUndone?: boolean | undefined
   }
 
@@ -24,12 +24,12 @@ type Thresholds = {
   readonly autoCompact: {
     readonly mode: boolean | 'ask'
     readonly source: string
-    /** The threshold before the last compaction was undone. Until the next one, the blocking limit is used in its place. */
+    /** The threshold before the last compaction was undone. The blocking limit replaces it until the next compaction. */
     readonly heldBackFrom?: number
   }
   readonly manualCompact: { readonly allowed: boolean; readonly source: string }
   readonly autoCompactThreshold: Figure
-  /** The gauge counts down to this: the threshold, or the effective window if auto-compact is off. */
+  /** The size at which the gauge shows 0 % left: the threshold, or the effective window if auto-compact is off. */
   readonly limit: Figure
   readonly warning: Figure
   readonly error: Figure
@@ -74,7 +74,7 @@ export function explain(input: ExplainInput): Explanation {
   return { model, size, ...windows, ...thresholds, percentLeft, state: stateOf(is), ...is, warnings }
 }
 
-/** A value that a setting or a variable asks for and that is not possible. */
+/** A requested value that is not possible, from a setting or a variable. */
 function cappedIn(asked: ResolvedSettings, given: Windows & Thresholds): readonly string[] {
   const figures = [
     asked.maxWindow && given.contextWindow,
@@ -97,11 +97,11 @@ function stateOf({ isAboveWarning, isAboveError, isAboveThreshold, isBlocking }:
   return isAboveWarning ? 'warning' : 'ok'
 }
 
-/** Distances at 200,000 tokens and above. In a smaller window they shrink with it. */
+/** Distances in a window of at least 200,000 tokens. They shrink with smaller windows. */
 const compactBuffer = 13_000
 const gaugeDistance = 20_000
 const blockingBuffer = 3_000
-/** Share of the limit: with a low threshold the gauge would be red from the start. */
+/** Share of the limit. Without it, the gauge would be red from the start if the threshold is low. */
 const maxDistanceShare = 0.25
 
 function resolveThresholds(
@@ -136,7 +136,7 @@ function resolveThresholds(
 
 const heldBack = 'the blocking limit, because the last compaction was undone'
 
-/** The threshold that a compaction has to get well below, or the next one would follow at once. */
+/** A compaction has to end well below this size, or the next one would follow at once. */
 export function lastingThreshold({ autoCompact, autoCompactThreshold }: Thresholds): number {
   return autoCompact.heldBackFrom ?? autoCompactThreshold.value
 }
@@ -147,7 +147,7 @@ function less(effectiveWindow: number, tokens: number): Figure {
 
 type Around = { readonly effectiveWindow: number; readonly standard: Figure; readonly blocking: number }
 
-/** The requested threshold, within the window. A percentage of the environment can only make compaction earlier. */
+/** The requested threshold, limited to the window. A percentage in the environment can only make compaction earlier. */
 function thresholdOf({ autoCompactAt: asked }: ResolvedSettings, around: Around): Figure {
   const { effectiveWindow, standard, blocking } = around
   if (!asked) return capped(standard, blocking)

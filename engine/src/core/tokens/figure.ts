@@ -2,7 +2,7 @@
 
 export type Figure = {
   readonly value: number
-  /** A setting, a variable, or the rule it follows from. */
+  /** The setting, variable or rule that the value comes from. */
   readonly source: string
   /** Present if another value was requested but is not possible. */
   readonly clamped?: { readonly from: number; readonly why: string }
@@ -19,7 +19,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** 167,000. */
+/** Formats 167000 as 167,000. */
 export function formatNumber(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',')
 }

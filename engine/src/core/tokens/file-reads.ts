@@ -1,4 +1,4 @@
-// Reads of files in a conversation, and which are stale: read again later, or the file was changed since.
+// Reads of files in a conversation. A read is stale if the lines were read again later or the file has changed.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
@@ -7,7 +7,7 @@ export type AnsweredCall = { readonly call: ToolCall; readonly result: ToolResul
 
 export type FileRead = {
   readonly path: string
-  /** Both included; `to` is Infinity if the read goes to the end. */
+  /** Both ends are included. `to` is Infinity if the read goes to the end. */
   readonly from: number
   readonly to: number
   readonly toolUseId: string
@@ -20,10 +20,10 @@ export function readBy(call: ToolCall, result: ToolResultBlock): FileRead | unde
   return reached({ path: call.path, from, to, toolUseId: result.tool_use_id, result })
 }
 
-/** Clients end the read of a whole file here. */
+/** Clients read at most this many lines of a file at once. */
 const maxLines = 2_000
 
-/** A read to the end that was cut short shows no line after the cut. */
+/** Ends a read at its cut if it was cut short. */
 function reached(read: FileRead): FileRead {
   if (read.to !== Number.POSITIVE_INFINITY) return read
   const text = textOf([read.result])
@@ -40,7 +40,7 @@ export function isPointer(result: ToolResultBlock): boolean {
   return text.length < 500 && /\bunchanged since\b/i.test(text)
 }
 
-/** The reads whose every line a later read of the same file shows again, in order. A pointer shows no line. */
+/** The reads whose lines were all shown again by a later read of the same file, in order. A pointer shows no lines. */
 export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
   const calls = new Map<string, ToolCall>()
   const answered: AnsweredCall[] = []
@@ -57,7 +57,7 @@ export function duplicateReads(messages: readonly Message[]): readonly FileRead[
 
 export type WhyStale = 'read-again' | 'changed-since'
 
-/** By tool use id. A result for which `isGone` holds, or that points to an older one, shows no line again. */
+/** Stale reads by tool use id. A result shows no lines if `isGone` holds for it or if it points to an older one. */
 export function staleReads<Call extends AnsweredCall>(
   calls: readonly Call[],
   isGone: (call: Call) => boolean,
@@ -76,7 +76,7 @@ export function staleReads<Call extends AnsweredCall>(
     const isShown = shown.some(({ from, to }) => from <= read.from && to >= read.to)
     const isChanged = changed.has(read.path) && read.from === 1 && read.to === Number.POSITIVE_INFINITY
     const why = isShown ? 'read-again' : isChanged ? 'changed-since' : undefined
-    // Of several reads with one id the newest that is stale counts.
+    // If several reads have one id, the newest stale one counts.
     if (why !== undefined && !stale.has(read.toolUseId)) stale.set(read.toolUseId, why)
     if (!isShown && !isGone(answered) && !isPointer(result)) shown.push(read)
   }

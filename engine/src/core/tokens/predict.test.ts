@@ -26,12 +26,12 @@ describe('the prediction', () => {
   test('is made only if the last ones were right within a factor of two', () => {
     const even = grown(10, 8_000)
     expect(predictCompaction([...even, ...grown(4, 8_000)], 100_000)).toMatchObject({ turns: 7 })
-    // Small steps, then one that is as large as all of them: the middle promised many more turns.
+    // Small steps, then one as large as all of them together. The median promised many more turns.
     const jump = [...grown(9, 500), { tokens: 99_000 }]
     expect(predictCompaction([...jump, ...grown(4, 500)], 100_000)).toBeUndefined()
-    // Compacted by hand long before: it was wrong, too.
+    // A manual compaction long before: that prediction was wrong, too.
     expect(predictCompaction([...grown(6, 2_000), ...grown(4, 2_000)], 100_000)).toBeUndefined()
-    // It counts no more when enough compactions have passed.
+    // It no longer counts after enough compactions.
     const rounds = [1, 2, 3, 4].flatMap(() => even)
     expect(predictCompaction([...jump, ...rounds, ...grown(4, 8_000)], 100_000)).toMatchObject({ turns: 7 })
     expect(predictCompaction([...jump, ...even, ...even, ...grown(4, 8_000)], 100_000)).toBeUndefined()

@@ -1,4 +1,4 @@
-// When the next compaction will happen, and where compactions would have happened.
+// Predicts the next compaction, and finds where compactions would have happened.
 
 import { turnsOf } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
@@ -8,7 +8,7 @@ import { contextTokens } from '../message/usage.ts'
 /** The context size at the end of a turn, and its time if known. */
 export type TurnSize = { readonly tokens: number; readonly time?: number | undefined }
 
-/** The size of the context at the end of each turn. A turn starts with a person's request. */
+/** The size of the context at the end of each turn. A turn starts with a request of a person. */
 export function turnSizes(messages: readonly ViewMessage[]): readonly TurnSize[] {
   return turnsOf(messages, ({ origin }) => isRequest(origin)).flatMap(({ start, end }): readonly TurnSize[] => {
     const last = messages.slice(start, end).findLast(({ usage }) => usage !== undefined)
@@ -16,7 +16,7 @@ export function turnSizes(messages: readonly ViewMessage[]): readonly TurnSize[]
   })
 }
 
-/** The newest turn ends with the present size, with an estimate of everything after its last answer. */
+/** Ends the newest turn with the present size, which includes an estimate of everything after its last answer. */
 export function endingNow(turns: readonly TurnSize[], now: number): readonly TurnSize[] {
   const last = turns.at(-1)
   return last ? [...turns.slice(0, -1), { ...last, tokens: now }] : []
@@ -30,7 +30,7 @@ export type Prediction = {
 }
 
 const recentTurns = 20
-/** Turns remembered across a compaction. */
+/** Number of turns remembered across a compaction. */
 export const rememberedTurns = 60
 
 /** Undefined with fewer than two turns, if the context does not grow, or if the last predictions were wrong. */
@@ -41,9 +41,8 @@ export function predictCompaction(turns: readonly TurnSize[], threshold: number)
 
 const judgedCompactions = 3
 
-/** Whether a prediction in the middle between two of the last compactions was right within a factor of two. */
+/** Whether a prediction halfway between two of the last compactions was right within a factor of two. */
 function wasRight(turns: readonly TurnSize[], threshold: number): boolean {
-  // A turn that shrank the context was a compaction.
   const drops = turns.flatMap(({ tokens }, at) => (tokens < (turns[at - 1]?.tokens ?? 0) ? [at] : []))
   return drops.slice(-judgedCompactions).every((drop) => {
     const start = drops[drops.indexOf(drop) - 1] ?? 0
@@ -57,7 +56,6 @@ function wasRight(turns: readonly TurnSize[], threshold: number): boolean {
 function predict(turns: readonly TurnSize[], threshold: number): Prediction | undefined {
   const recent = turns.slice(-recentTurns - 1)
   const last = recent.at(-1)
-  // A turn that shrank the context was a compaction.
   const growth = median(steps(recent.map(({ tokens }) => tokens)).filter((step) => step >= 0))
   if (!last || growth === undefined || growth <= 0) return undefined
   const left = Math.max(0, Math.ceil((threshold - last.tokens) / growth))
@@ -76,7 +74,7 @@ export type WouldFall = {
   readonly tokensAfter: number
 }
 
-/** Where compactions would have happened in a recorded session. `after` is the size that a compaction leaves. */
+/** Where compactions would have happened in a recorded session. `after` is the size after a compaction. */
 export function whereCompactionsWouldFall(
   sizes: readonly number[],
   options: { readonly threshold: number; readonly after?: number },

@@ -14,7 +14,7 @@ const answered = (tokens?: number): ViewMessage => ({
   ...(tokens === undefined ? {} : { usage: { ...noTokens, input: tokens } }),
 })
 
-/** A conversation of so many turns whose provider counts `factor` times our estimate and `constant` tokens more. */
+/** A conversation of `turns` turns whose provider counts `factor` times our estimate and `constant` tokens more. */
 function reported(turns: number, { factor, constant }: { readonly factor: number; readonly constant: number }) {
   const messages: ViewMessage[] = []
   for (let turn = 0; turn < turns; turn++) {

@@ -19,7 +19,7 @@ const callsOf = (choices: readonly Choice[]) =>
     result: { type: 'tool_result', tool_use_id: `${nth}`, content: 'lines' } as const,
   }))
 
-/** By the definition, each read against everything behind it. */
+/** Follows the definition: compares each read with everything after it. */
 function expected(calls: ReturnType<typeof callsOf>) {
   const events = calls.map(({ call, result, gone }) => ({ read: readBy(call, result), changed: changedBy(call), gone }))
   return events.map(({ read }, nth) => {

@@ -1,4 +1,4 @@
-// How many tokens a model accepts, and how many of them are reserved for a summary. Both have a source.
+// How many tokens a model accepts, and how many of them are reserved for a summary. Both name their source.
 import { modelFacts } from '../catalog/models.ts'
 import type { ResolvedSettings, Sourced } from '../settings/resolve.ts'
 import { ConfigurationError, type Figure, formatNumber } from './figure.ts'
@@ -18,18 +18,18 @@ export type Windows = {
 
 /** The 99.99th percentile of summaries is about 17,400 tokens. */
 const maxReserve = 20_000
-/** Of the window: in a small one the summary is shorter, too (`handoverIn` of the compaction). */
+/** Share of the window. Summaries are shorter in a small window (`handoverIn` of the compaction). */
 const maxReserveShare = 0.15
-/** With less, every turn would compact. */
+/** Below this, every turn would compact. */
 export const minUsable = 3_000
 const defaultWindow = 128_000
-/** The source of a window that nobody has named. */
+/** Source of the window if it is not known. */
 export const guessedWindow = 'no information: a cautious default'
 
-/** The distances between thresholds were made for this window. */
+/** The distances between thresholds were chosen for this window. */
 const fullWindow = 200_000
 
-/** A number of tokens that was chosen for a window of 200,000, in a window of this size. */
+/** Scales a number of tokens that was chosen for a window of 200,000 to this window. */
 export function inProportion(tokens: number, window: number): number {
   return Math.floor(tokens * Math.min(1, window / fullWindow))
 }

@@ -1,4 +1,4 @@
-// What a command does to the work as a whole, in the words in which people report it: it tests, builds, pushes, deploys …
+// What a command does for the work, in the words of a person's report: it tests, builds, pushes, deploys …
 import type { Command } from './shell.ts'
 import { gitWords, isOnlyTalk, taskPattern } from './shell-effects.ts'
 
@@ -16,10 +16,10 @@ export const actions = [
   'migrate',
 ] as const
 export type Action = (typeof actions)[number]
-/** They verify the work. */
+/** Actions that verify the work. */
 export const checks: ReadonlySet<Action> = new Set(['test', 'lint', 'types', 'check', 'build'])
 
-/** By the task that a runner is given, or by the program. The first that fits counts. */
+/** Matches the task of a runner, or the program. The first match counts. */
 const patterns: readonly (readonly [Action, RegExp])[] = [
   [
     'deploy',
@@ -74,13 +74,13 @@ function actionOf(command: Command): Action | undefined {
 }
 
 export type ActionsRun = {
-  /** All of its actions: they went well if the script did. */
+  /** All actions of the script. They succeeded if the script did. */
   readonly all: readonly Action[]
-  /** The one that failed if the script did; undefined if another command may have failed. */
+  /** The action that failed if the script failed. Undefined if another command may have failed. */
   readonly blamed: Action | undefined
 }
 
-/** Only what cannot fail, or takes the output of a pipe, may follow the action to blame. */
+/** Only a command that cannot fail, or that reads the output of a pipe, may follow the blamed action. */
 export function actionsOf(commands: readonly Command[]): ActionsRun {
   const found = commands.map(actionOf)
   const last = found.findLastIndex((action) => action !== undefined)

@@ -10,7 +10,7 @@ const patched = [
 ]
 const edit = (before: string, after: string, isAll = false) => ({ before, after, isAll })
 
-/** What the call is, without its name. */
+/** The call without its name. */
 const call = (name: string, input: unknown) => {
   const { name: _, ...rest } = toolCall({ name, input })
   return rest

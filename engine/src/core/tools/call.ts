@@ -30,22 +30,22 @@ const names = {
 
 export type ToolJob = keyof typeof names
 
-/** `read_file`, `ReadFile` and `readFile` are one name, and so are `bash` and `bash_20250124`. */
+/** Maps `read_file`, `ReadFile` and `readFile` to one name, and also `bash` and `bash_20250124`. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }
 
-/** As written, which is the fast way, and plain. */
+/** Has each name as written, for speed, and in its plain form. */
 const jobs: ReadonlyMap<string, ToolJob> = new Map(
   Object.entries(names).flatMap(([job, row]) =>
     row.split(' ').flatMap((name) => [name, plain(name)].map((key) => [key, job as ToolJob] as const)),
   ),
 )
 
-/** An MCP server may name a tool as it likes, so its tools never speak for the user or the agent. */
+/** An MCP server may choose any name for a tool, so its tools never speak for the user or the agent. */
 const notForServers: ReadonlySet<ToolJob> = new Set(['todo', 'enter-plan', 'exit-plan', 'question', 'agent', 'skill'])
 
-/** By the name alone. The prefix of an MCP server (`mcp__server__tool`) is ignored. */
+/** Judges only by name, without the prefix of an MCP server (`mcp__server__tool`). */
 export function toolJob(name: string): ToolJob | undefined {
   const job = jobs.get(name) ?? jobs.get(plain(name.split('__').at(-1) ?? name))
   return job !== undefined && isFromServer(name) && notForServers.has(job) ? undefined : job
@@ -57,18 +57,18 @@ export function isFromServer(name: string): boolean {
 
 export const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
 
-/** Tools whose result can be had again or is a mere confirmation, in the words of the `toolKinds` setting. */
+/** Kinds of tools whose result can be had again or only confirms an action, named as in the `toolKinds` setting. */
 export type ToolKind = (typeof toolKinds)[number]
 
-/** What the host says its tools are; null for a tool that is not what its name suggests. */
+/** Kinds of tools as set by the host. Null for a tool whose name is misleading. */
 export type NamedKinds = Readonly<Record<string, ToolKind | null>>
 
-/** A range of lines, both ends included. */
+/** A range of lines. Both ends are included. */
 export type Lines = readonly [from: number, to: number]
 
 export type ToolCall = {
   readonly name: string
-  /** Absent for tools whose result cannot be had again, and for unknown ones. */
+  /** Absent for unknown tools and for tools whose result cannot be had again. */
   readonly kind?: ToolKind
   /** The file or folder that the call names, without a leading `./`. */
   readonly path?: string
@@ -90,7 +90,7 @@ export type ToolCall = {
 
 export type CallLike = { readonly name: string; readonly input: unknown }
 
-/** The host's word comes first. A tool of an unknown name is judged by its input, and has no kind. */
+/** The host's setting decides first. A tool with an unknown name is judged by its input and has no kind. */
 export function toolCall({ name, input }: CallLike, named: NamedKinds = {}): ToolCall {
   const isNamed = Object.hasOwn(named, name)
   const job = isNamed ? (named[name] ?? undefined) : toolJob(name)
@@ -105,7 +105,7 @@ export function toolCall({ name, input }: CallLike, named: NamedKinds = {}): Too
   }
 }
 
-/** Notebooks, images and outlines may not be cleared. */
+/** Notebooks, images and outlines must not be cleared. */
 function kindOf(job: ToolJob, { type }: Details): ToolKind | undefined {
   const own = job === 'editor' ? type : job === 'patch' ? 'edit' : job
   return toolKinds.find((kind) => kind === own)
@@ -182,7 +182,7 @@ function detailsOf(job: ToolJob, input: unknown): Details {
   }
 }
 
-/** Editors have one tool for several things, told apart by a command. */
+/** Editors have one tool for several jobs; `command` selects the job. */
 function editorDetails(job: ToolJob, input: unknown): Details {
   const command = stringAt(input, 'command')
   if (command === 'view') return { type: 'read', lines: linesIn(input) }
@@ -193,7 +193,7 @@ function editorDetails(job: ToolJob, input: unknown): Details {
   return patch === undefined ? { type: 'edit', edits: editsIn(input) } : { type: 'patch', files: readPatch(patch) }
 }
 
-/** Codex runs apply_patch through its shell as well. With anything after the patch it stays a command. */
+/** Codex also runs apply_patch through its shell. With anything after the patch, it counts as a command. */
 function commandDetails(script: string): Details {
   const isPatch = /^\s*(?:cd\s+\S+\s*&&\s*)?apply_patch\b/.test(script)
   const end = isPatch ? script.lastIndexOf(patchEnd) : -1
@@ -204,7 +204,7 @@ function commandDetails(script: string): Details {
 }
 
 const patchEnd = '*** End Patch'
-/** The start of a longer script says what it does; the rest is the content of files. */
+/** A longer script says at its start what it does; the rest is usually the content of files. */
 const maxScriptLength = 20_000
 
 const writtenKeys = ['content', 'file_text', 'contents']
@@ -220,7 +220,7 @@ function pathIn(input: unknown): string | undefined {
   return path?.slice(start)
 }
 
-/** Words of an argument list are joined; a shell around the script is left out. */
+/** Joins an argument list, and removes a shell around the script. */
 function scriptIn(input: unknown): string {
   const text = firstString(input, ['command', 'cmd', 'script'])
   if (text !== undefined) return text
@@ -230,7 +230,7 @@ function scriptIn(input: unknown): string {
   return isShell && script !== undefined ? script : words.join(' ')
 }
 
-/** Whatever the field is called: the heading of a file says that it is a patch. */
+/** Recognizes a patch by its file heading, whatever the field is called. */
 function patchIn(input: unknown): string | undefined {
   const texts = isObject(input) ? Object.values(input).flat() : [input]
   const isPatch = (text: unknown) => typeof text === 'string' && /^\*\*\* \w+ File: |^\+\+\+ /m.test(text)
@@ -243,7 +243,7 @@ const afterKeys = ['new_string', 'new_str', 'newText', 'newString', 'replace', '
 function editsIn(input: unknown): readonly TextEdit[] {
   const several = arrayAt(input, 'edits').filter(isObject)
   return (several.length > 0 ? several : [input]).flatMap((edit) => {
-    // An empty text counts: it is what a deletion puts in place.
+    // An empty text counts, because it replaces deleted text.
     const [before, after] = [beforeKeys, afterKeys].map((keys) => firstAt(keys, (key) => stringAt(edit, key)))
     if (before === undefined && after === undefined) return []
     const isAll = isObject(edit) && (edit.replace_all === true || edit.replaceAll === true)
@@ -254,10 +254,10 @@ function editsIn(input: unknown): readonly TextEdit[] {
 const firstLineKeys = ['offset', 'start_line', 'startLine', 'line_start', 'start_line_one_indexed']
 const lastLineKeys = ['end_line', 'endLine', 'line_end', 'end_line_one_indexed_inclusive']
 
-/** The last line is Infinity where a read goes to the end. */
+/** The last line is Infinity if the read goes to the end. */
 function linesIn(input: unknown): Lines {
   const [first, last] = arrayAt(input, 'view_range').filter((line) => typeof line === 'number')
-  // Counted from 0 in some tools, from 1 in others: both 0 and 1 are the beginning.
+  // Some tools count from 0, others from 1, so both mean the first line.
   const firstNumber = (keys: readonly string[]) => firstAt(keys, (key) => numberAt(input, key))
   const from = Math.max(1, first ?? firstNumber(firstLineKeys) ?? 1)
   const limit = numberAt(input, 'limit')

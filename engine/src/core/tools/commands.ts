@@ -1,4 +1,4 @@
-// Reads commands and their output: how a command is shown, how it ended, and the most informative line of its output.
+// Reads commands and their output: the short form of a command, how it ended, and the most informative line of its output.
 import { isObject, numberAt, stringAt } from '../message/json.ts'
 import { oneLine, withoutColors } from '../text/one-line.ts'
 import { type Command, withoutDocuments } from './shell.ts'
@@ -7,13 +7,13 @@ import { gitWords, onlyReads } from './shell-effects.ts'
 const maxCommand = 600
 const maxOutcome = 200
 
-/** "cd /p && npm test 2>&1 | tail -20" → "npm test": the same command is recognized in every run. */
+/** "cd /p && npm test 2>&1 | tail -20" → "npm test", so that the same command is recognized in every run. */
 export function commandText(script: string): string {
   const bare = withoutDocuments(script)
     .trim()
-    // Comments, `cd FOLDER` and `set -e` in front.
+    // Removes comments, `cd FOLDER` and `set -e` at the start.
     .replace(/^(?:(?:#.*\n|cd\s+(?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;|\n)|set -\S+\s*(?:&&|;|\n))\s*)+/, '')
-    // `2>&1 | tail -20` after it. `| head -1` stays: it picks one of several answers.
+    // Removes `2>&1 | tail -20` at the end. `| head -1` stays, because it picks one of several answers.
     .replace(/(?: ?2>&1)?(?: ?\| ?(?:tail(?: -\w{1,20}(?: \d{1,9})?){0,4}|head(?: -(?:n ?)?\d{2,9})?)){1,4}$/, '')
     .replace(/ ?2>&1$/, '')
   return oneLine(bare === '' ? script : bare, maxCommand)
@@ -29,35 +29,35 @@ export function programOf(commands: readonly Command[]): string {
 
 const withoutSubcommands = /^(?:ls|cat|rm|mkdir|cp|mv|grep|rg|find|sed|for|if|while)$/
 
-/** `mkdir`, `git add`: prepares other steps and is not worth a line. */
+/** `mkdir`, `git add`: only prepares other steps, so it is not worth a line. */
 export function isHousekeeping(command: Command): boolean {
   const [program = '', ...rest] = command.words
   if (program === 'git') return gitWords(rest)[0] === 'add' || onlyReads(command)
   return /^(?:chmod|mkdir|touch|sleep)$/.test(program) || onlyReads(command)
 }
 
-/** Unfinished: running in the background, cut off, or still running when last seen. Its outcome is unknown. */
+/** Unfinished: it runs in the background, was cut off, or was still running when last seen. Its outcome is unknown. */
 export type CommandEnd = 'well' | 'badly' | 'unfinished'
 
 export type Ending = {
   readonly exit?: number
   readonly ended: CommandEnd
   readonly output: string
-  /** The client's id for it, if it continues in the background. */
+  /** The client's id for a command that continues in the background. */
   readonly task?: string
 }
 
-/** What Codex writes before the exit code. */
+/** Text that Codex writes before the exit code. */
 const codexHead = String.raw`^(?:(?:Command|Chunk ID|Wall time): .*\n)*Process `
 const exited = [
   /^(?:Error: )?Exit code:? (-?\d+)\b/,
   new RegExp(`${codexHead}exited with code (-?\\d+)\\b`),
-  /** At the end (pi, opencode and others), where the output of the command may say the same. */
+  /** Only at the end (pi, opencode and others), because the output of the command may contain the same words. */
   /(?:^|\n)\s*(?:Command exited with code|\(?exit code:?) ?(-?\d+)\)?\s*$/i,
 ] as const
 const isRunning = new RegExp(`${codexHead}running with session ID:? ?(\\S{0,40})`)
 
-/** How a command ended, from the raw result where there is one and from the text the model saw. */
+/** How a command ended, from the raw result if there is one and from the text that the model saw. */
 export function endingOf(
   text: string,
   { isError, raw }: { readonly isError: boolean; readonly raw?: unknown },
@@ -94,10 +94,10 @@ const failure =
 /** "fatal: not a repository", "! [rejected] main -> main", "npm ERR! …" */
 const refused = /^(?:error|fatal): |^ ! \[(?:remote )?rejected\]|^! \[rejected\]|^npm (?:ERR!|error) /m
 
-/** `npm test | tail` exits with the code of `tail`, and some clients report no code: then the output decides. */
+/** `npm test | tail` exits with the code of `tail`, and some clients report no code, so the output decides. */
 export function judgedByOutput(ending: Ending, { verifies }: { readonly verifies: boolean }): Ending {
   if (ending.ended !== 'well') return ending
-  // A check may print errors and pass: only its last line counts.
+  // A check may print errors and still pass, so only its last line counts.
   const hasFailed = verifies
     ? failure.test(outcomeLine(reportingLines(ending.output), false))
     : refused.test(ending.output.slice(-8_000))
@@ -108,10 +108,10 @@ export function judgedByOutput(ending: Ending, { verifies }: { readonly verifies
 const reportsNothing =
   /^\s*at .+:\d+|^Shell cwd was reset to |^\s*<\/?[\w-]+(?:\s[^<>]*)?>\s*$|^\s*(?:(?:use|run|try|see) [`'"]|for (?:more|further) |(?:hint|help|tip|note): )/i
 
-/** The client shows only the start of a long output: its last line is any line. */
+/** The client shows only the start of a long output, so its last line means nothing. */
 const isPreview = /^\s*<persisted-output>/
 
-/** The lines of an output that report something, without those in the middle of a very long one. */
+/** The informative lines of an output, without the middle of a very long one. */
 export function reportingLines(output: string): readonly string[] {
   const lines = (output.length > 60_000 ? `${output.slice(0, 30_000)}\n${output.slice(-30_000)}` : output)
     .split('\n')
@@ -132,7 +132,7 @@ export function outcomeLine(lines: readonly string[], failed: boolean): string {
   return oneLine(said, isData(said) ? 60 : maxOutcome)
 }
 
-/** The error itself, not "$ npm test", not "Traceback …", not a line of minified code. */
+/** The error itself, not "$ npm test", "Traceback …" or a line of minified code. */
 function troubleIn(lines: readonly string[]): string | undefined {
   const named = lines.findLast((line) => /^\s*(?:[\w.]+)?(?:Error|Exception)\b.{0,300}$/.test(line))
   const isStack = lines.some((line) => /^Traceback /.test(line))

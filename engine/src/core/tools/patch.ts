@@ -11,7 +11,7 @@ export type PatchedFile = {
   readonly edits: readonly TextEdit[]
 }
 
-/** The lines that edits put in, without those around them that stayed. */
+/** The inserted lines, without the unchanged lines around them. */
 export function addedLines(edits: readonly TextEdit[]): readonly string[] {
   return edits.flatMap(({ before, after }) => {
     const old = new Set(before.split('\n'))
@@ -54,7 +54,7 @@ function readDiff(diff: string): readonly PatchedFile[] {
   })
 }
 
-/** Without git's `a/` and `b/`, and without the time that diff writes after a tab. */
+/** Removes git's `a/` and `b/`, and the time that diff writes after a tab. */
 function nameIn(line: string): string {
   return (line.split('\t')[0] ?? '').trim().replace(/^[ab]\//, '')
 }
@@ -74,7 +74,7 @@ function editsIn(lines: readonly string[]): readonly TextEdit[] {
     }))
 }
 
-/** The lines that start with one of these marks, without it. */
+/** The lines that start with one of these marks, without the mark. */
 function marked(lines: readonly string[], marks: string): readonly string[] {
   return lines.filter((line) => line !== '' && marks.includes(line[0] ?? '')).map((line) => line.slice(1))
 }

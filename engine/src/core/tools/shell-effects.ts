@@ -1,13 +1,13 @@
-// What a shell script does to files, as far as its words tell, and what it is for.
+// What a shell script does to files, judged by its words alone, and its purpose.
 import type { Lines } from './call.ts'
 import { type Command, commandsIn } from './shell.ts'
 
 export type ScriptFile = {
   /** As written. */
   readonly name: string
-  /** With the folder that the script went to first. */
+  /** Relative to the folder that the script changed to. */
   readonly path: string
-  /** `named`: by a command that makes, moves or changes files, where which one it is does not show. */
+  /** `named`: a command that creates, moves or changes files names it, but which of these happens is unknown. */
   readonly act: 'read' | 'written' | 'edited' | 'deleted' | 'named'
   readonly lines?: Lines
   /** Removed or moved away. */
@@ -17,7 +17,7 @@ export type ScriptFile = {
 export type Script = {
   readonly commands: readonly Command[]
   readonly files: readonly ScriptFile[]
-  /** It is known to change files that it does not name: a formatter, a checkout, code that writes. */
+  /** Known to change files that it does not name: a formatter, a checkout, code that writes. */
   readonly isWide: boolean
 }
 
@@ -34,7 +34,7 @@ export function readScript(text: string): Script {
   return { commands, files, isWide }
 }
 
-/** Whether this file may no longer be what it was. */
+/** Whether this file may have changed. */
 export function mayChange({ files, isWide }: Script, path: string): boolean {
   return isWide || files.some(({ name, act }) => act !== 'read' && isSame(name, path))
 }
@@ -48,7 +48,7 @@ function isSame(written: string, path: string): boolean {
   return path === name || path.endsWith(`/${name}`) || path.startsWith(`${name}/`) || path.includes(`/${name}/`)
 }
 
-/** Whether anything may have changed: whatever is not known to only read or check. */
+/** True unless every command is known to only read or check. */
 export function mayChangeAnything(commands: readonly Command[]): boolean {
   return !commands.every((command) => onlyReads(command) || isCheck(command))
 }
@@ -77,7 +77,7 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
   const [verb, ...operands] = program === 'git' ? gitWords(rest) : words
   const operated = operands.filter((word) => !word.startsWith('-'))
   if (verb === 'rm' && !operands.includes('--cached')) return [...written, ...gone(as('deleted', operated))]
-  // The last one is where the others went.
+  // The last path is the destination.
   if (verb === 'mv')
     return [...written, ...gone(as('named', operated.slice(0, -1))), ...as('named', operated.slice(-1))]
   if (program === 'git') return written
@@ -100,7 +100,7 @@ function linesIn([program, ...rest]: readonly string[]): Lines | undefined {
   return from === undefined || to === undefined ? undefined : [Number(from), Number(to)]
 }
 
-/** Words with a dot or a slash, and without anything that a shell would expand. */
+/** True for words with a dot or slash and without shell expansions. */
 function isPath(word: string): boolean {
   return (
     /^[\w~./@+-]+$/.test(word) &&
@@ -110,7 +110,7 @@ function isPath(word: string): boolean {
   )
 }
 
-/** Code inside a script that writes files, and programs that are handed files by another. */
+/** Code inside a script that writes files, and programs that receive files from another. */
 const codeThatWrites: readonly (readonly [RegExp, RegExp])[] = [
   [
     /\b(?:python3?|node|bun|deno|ruby|perl|php)\b/,
@@ -122,16 +122,16 @@ const codeThatWrites: readonly (readonly [RegExp, RegExp])[] = [
 const rewritingGit = setOf(
   'checkout switch restore reset stash pull merge rebase revert cherry-pick apply am clean mv rm worktree',
 )
-/** These write unless an option prevents it. */
+/** These write files unless an option prevents it. */
 const writers =
   /^(?:black|isort|rustfmt|swiftformat|patch|jscodeshift|ast-grep|comby|pre-commit|lint-staged|dprint fmt|(?:cargo|go|terraform) fmt|(?:cargo|go) fix|go generate|(?:ruff|mix|dotnet) format)(?: |$)/
-/** These write with a flag that other programs use for something else. */
+/** These write files with a flag that means something else in other programs. */
 const writersByFlag =
   /^(?:prettier|gofmt|gofumpt|goimports|shfmt|clang-format|autopep8|yapf|rubocop) (?:.* )?-[wiaA](?: |$)/
 const writingFlag = /(?:^| )--(?:write|fix|apply|in-place|auto-?correct(?:-all)?)(?: |=|$)/
 const lookingFlag = /(?:^| )--?(?:check|diff|dry-run|help|version)(?: |=|$)/
 const runners = setOf('npm pnpm yarn bun deno make just task mise rake gradle')
-/** Names of scripts that projects rewrite their files with: `format`, `lint:fix`, `db-migrate`. */
+/** Names of scripts with which projects rewrite their files: `format`, `lint:fix`, `db-migrate`. */
 const rewritingScript = /(?:^|[:\s_-])(?:format|fmt|fix|generate|gen|codegen|codemod|migrate|update)\b/
 
 function isRewrite({ words }: Command): boolean {
@@ -146,7 +146,7 @@ function isRewrite({ words }: Command): boolean {
   return runners.has(program) && rewritingScript.test(rest.join(' ')) && !/[:_-]check\b/.test(line)
 }
 
-/** Without `-C FOLDER`, `-c NAME=VALUE` and other options before the verb. */
+/** Removes `-C FOLDER`, `-c NAME=VALUE` and other options before the verb. */
 export function gitWords(words: readonly string[]): readonly string[] {
   let at = 0
   while (words[at]?.startsWith('-')) at += /^-[Cc]$/.test(words[at] ?? '') ? 2 : 1
@@ -169,12 +169,12 @@ export function onlyReads({ words, text, into }: Command): boolean {
   )
 }
 
-/** What a command is for. The first two verify the work; a check changes nothing. */
+/** The purpose of a command. The first two verify the work; a check changes nothing. */
 export type Purpose = 'check' | 'build' | 'git' | 'other'
 
 const runner =
   'npm|pnpm|yarn|bun|deno|mise|just|task|make|rake|nx|turbo|npx|uv|poetry|hatch|composer|gradle|gradlew|mvn|sbt|dotnet|cargo|go|mix|swift|flutter|dart|zig|bazel|lein|stack|cabal'
-/** Tests, linters and type checkers, then builds: by the task that a runner is given, or by the program. */
+/** Tests, linters and type checkers, then builds. Matches the task of a runner, or the program. */
 const purposes: readonly (readonly [Purpose, RegExp])[] = [
   purpose('check', {
     task: '(?:tests?|lint|fmt|format|clippy|vet|type-?check|types|check|analyze)',
@@ -195,7 +195,7 @@ function purpose(name: Purpose, given: CommandNames): readonly [Purpose, RegExp]
 
 type CommandNames = { readonly task: string; readonly program: string }
 
-/** A command that gives a runner this task, or runs this program; both are parts of a pattern. */
+/** Matches a command that gives a runner this task or runs this program. Both arguments are parts of a pattern. */
 export function taskPattern({ task, program }: CommandNames): RegExp {
   const asked = String.raw`\b(?:${runner})\b(?:\s+(?:run|exec|-\S+|x))*\s+[\w:.-]*${task}\b`
   return new RegExp(String.raw`${asked}|(?<![\w-])(?:${program})(?![\w-])`)
@@ -203,7 +203,7 @@ export function taskPattern({ task, program }: CommandNames): RegExp {
 
 const notJudged = setOf('grep rg cat ls find sed awk echo head tail which mkdir rm cp mv cd')
 
-/** What it names it does not run. */
+/** True for programs that do not run what their arguments name. */
 export function isOnlyTalk(program: string): boolean {
   return notJudged.has(program)
 }
@@ -213,7 +213,7 @@ export function purposeOf(commands: readonly Command[]): Purpose {
   return purposes.find(([, pattern]) => judged.some(({ bare }) => pattern.test(bare)))?.[0] ?? 'other'
 }
 
-/** Tests and checks change nothing, unless an option makes them fix what they find. */
+/** Tests and checks change nothing, unless an option makes them fix their findings. */
 function isCheck(command: Command): boolean {
   if (purposeOf([command]) !== 'check') return false
   return !isRewrite(command) && command.into.length === 0 && !/ (?:-[wui]|--update\S*)(?: |$)/.test(command.bare)

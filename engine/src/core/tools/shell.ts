@@ -3,9 +3,9 @@
 export type Command = {
   /** As written. */
   readonly text: string
-  /** The program first, without what only starts it (variables, `sudo`, `npx` …). Quotes are removed. */
+  /** The program first, without the words that only start it (variables, `sudo`, `npx` …). Quotes are removed. */
   readonly words: readonly string[]
-  /** The words with "" in place of what was quoted: a message about a test is not a test. */
+  /** The words with "" in place of quoted text, because a message about a test is not a test. */
   readonly bare: string
   readonly into: readonly string[]
   readonly hasDocument: boolean
@@ -13,14 +13,14 @@ export type Command = {
   readonly isPiped: boolean
 }
 
-/** Here-documents are contents of files, not commands. What follows on the line that opens one is kept. */
+/** Removes here-documents, which are contents of files and not commands. Keeps the rest of the line that opens one. */
 export function withoutDocuments(script: string): string {
   return script.includes('<<')
     ? script.replace(/<<-?[ \t]*(['"]?)(\w+)\1([^\n]*)[\s\S]*?(?:^[ \t]*\2[ \t]*$|(?![\s\S]))/gm, '<<$2…$3')
     : script
 }
 
-/** A comment or the copy of a stream, which say nothing; what ends a command; a redirection; a word, quotes and all. */
+/** Matches a comment or a copied stream, which have no effect; the end of a command; a redirection; a word with its quotes. */
 const token =
   /(?<=^|[\s;&|])#[^\n]*|\d?>&[\d-]|(?<end>(?:&(?!>)|[;|\n])+)|(?<redirection>(?:\d(?=[<>]))?(?:&?>>?|<{1,3}-?))|(?<word>(?:"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?|\\[\s\S]?|[^\s;|&<>"'\\])+)/g
 
@@ -50,10 +50,10 @@ export function commandsIn(script: string): readonly Command[] {
 
 type Part = { readonly isWord: boolean; readonly text: string }
 
-/** It has no program: the name of a file in its value must not pass for one. */
+/** A command that only sets a variable has no program. A file name in its value must not be taken for one. */
 const setsVariable = /^\w+=/
 
-/** Variables, keywords of the shell, and programs that start the program after them. */
+/** Variables, keywords of the shell, and programs that start the next program. */
 const starter =
   /^(?:\w+=.*|sudo|time|env|command|exec|nohup|npx|bunx|pnpx|uvx|timeout|\d+[smh]?|\(+|\{|!|do|then|else)$/
 

@@ -183,7 +183,7 @@ export type LiveFile = {
   /** Edits, a compaction of ours or half of one were read: the fold decides what a request contains and how large it is. */
   readonly isEdited: boolean
   readonly bytesRead: number
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number
   readonly isWhole: boolean
 }

@@ -1,5 +1,5 @@
-// The contract of every mechanism that plans, as a test helper: plans over generated conversations, applies the plan, and
-// checks each promise. It knows nothing of any one mechanism.
+// The contract of every planning mechanism, as a test helper: it plans over generated conversations, applies the plan, and checks
+// each promise. It is the same for all mechanisms.
 
 import { deepFrozen, type JsonObject, stringAt } from '../../message/json.ts'
 import { checkRequest, type Problem } from '../../request/check-request.ts'
@@ -12,13 +12,13 @@ import type { Plan, PlanDeclined, PlanningMechanism, Situation } from '../mechan
 export type ContractInput = {
   readonly mechanism: PlanningMechanism
   readonly records: readonly JsonObject[]
-  /** Called again after a plan was applied, for callers that keep state between the two. */
+  /** Called again after a plan was applied, for callers that keep state between the two calls. */
   readonly situationOf: (view: View, applied?: Plan) => Situation
 }
 
 export type ContractReport = {
   readonly plan: Plan | PlanDeclined
-  /** Broken promises; empty when the contract is kept. */
+  /** Broken promises. Empty if the mechanism keeps its contract. */
   readonly broken: readonly string[]
   readonly freed: number
 }
@@ -60,7 +60,7 @@ export function runContract({ mechanism, records, situationOf }: ContractInput):
 type Bench = {
   readonly fold: Fold
   readonly original: (uuid: string) => JsonObject | undefined
-  /** Returns what takes them back. */
+  /** Returns a function that undoes the edits. */
   readonly append: (edits: readonly Edit[]) => () => void
 }
 
@@ -91,7 +91,7 @@ function createBench(records: readonly JsonObject[]): Bench {
   }
 }
 
-/** Before the edits and after them a view has to be compared byte for byte. */
+/** The view as bytes, to compare it before and after the edits. */
 export function bytesOf({ messages, sources }: View): string {
   return JSON.stringify({ messages, sources })
 }
@@ -100,7 +100,7 @@ function weightOf({ messages }: View, { weigher }: Situation): number {
   return messages.reduce((sum, { content }) => sum + weigher.content(content), 0)
 }
 
-/** Within 5 %; two tokens for what is rounded on the way. */
+/** Within 5 % or two tokens, because of rounding. */
 function isNear(actual: number, promised: number): boolean {
   return Math.abs(actual - promised) <= Math.max(2, promised * 0.05)
 }

@@ -8,7 +8,7 @@ export function viewOf(records: readonly JsonObject[]): View {
   )
 }
 
-/** So much text as the documented baseline counts as this many tokens. */
+/** Text that the documented baseline counts as this many tokens. */
 export function text(tokens: number): string {
   return 'abcd'.repeat(tokens)
 }

@@ -49,7 +49,7 @@ export function plainMechanism(
   }
 }
 
-/** The real one, with these settings. */
+/** The real mechanism, with these settings. */
 export function summarizing(settings: Partial<CompactionSettings> = {}): RunningMechanism {
   return {
     name: 'compact',

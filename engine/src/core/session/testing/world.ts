@@ -69,7 +69,7 @@ export type World = {
   readonly records: () => readonly JsonObject[]
 }
 
-/** Answers with what `reply` says; a text is an answer. */
+/** Answers with the result of `reply`; a text is an answer. */
 export function scripted(
   reply: (request: ModelRequest, count: number) => string | ModelAnswer | ModelFailure,
   options: { readonly model?: string; readonly capabilities?: Partial<ModelCapabilities> } = {},
@@ -105,7 +105,7 @@ export function answerOf(
   }
 }
 
-/** Waits are over at once. A deadline, which only matters where something hangs, lasts until it is called off. */
+/** Waits end at once. A deadline, which only matters if something hangs, lasts until it is cancelled. */
 const shortWait: Runtime['ports']['wait'] = (milliseconds, signal) =>
   new Promise((resolve) => {
     if (milliseconds < hostTimeoutMs) resolve()
@@ -119,7 +119,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const now = () => time
   const store = options.store ?? memoryStore()
   const entries = [...store.entries()]
-  // A session that is opened again gives no id twice.
+  // Prevents duplicate ids when a session is opened again.
   const prefix = entries.length === 0 ? 'id' : `id-${entries.length}`
   const newId = () => `${prefix}-${++ids}`
   const model = options.model ?? scripted(() => 'Done.')
@@ -131,7 +131,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const envelope = {}
   const runtime = createRuntime({
     conversation: createConversation({ store, sessionId: 'session-1', envelope, entries, now, newId }),
-    // With the thresholds of the specification, unless a test says otherwise.
+    // Uses the thresholds of the specification by default.
     settings: completeSettings(
       readEnvironment({ economy: 'claude-code', ...settings }, options.environment ?? {}).settings,
     ),

@@ -1,5 +1,4 @@
-// docs/settings.md, written from the table of settings. The texts are the comments of the table, so they are read off its
-// source.
+// Writes docs/settings.md from the table of settings. The texts are the comments of the table, so they are read from its source.
 import type { Fields, Setting, Variable } from '../rules.ts'
 import { settingsTable } from '../table.ts'
 
@@ -43,7 +42,7 @@ export function settingsPage(source: string): string {
 
 type Comments = ReadonlyMap<string, string>
 
-/** By path. Our formatter's layout makes a parser unnecessary: a deeper setting is further to the right. */
+/** Comments by path of the setting. A deeper setting is indented further, thanks to our formatter, so no parser is needed. */
 function commentsIn(source: string): Comments {
   const comments = new Map<string, string>()
   const open: { readonly indent: number; readonly name: string }[] = []

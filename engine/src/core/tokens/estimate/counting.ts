@@ -1,5 +1,5 @@
-// Counts the tokens of blocks and messages with either estimator, scaled to a model's own tokenizer and to what was
-// learned about it. The only place that applies scale and safety margin.
+// Counts the tokens of blocks and messages with either estimator, scaled to a model's tokenizer and to what was learned about it.
+// The only place that applies scale and safety margin.
 import { modelFacts, type TokenizerFamily } from '../../catalog/models.ts'
 import {
   type Block,
@@ -20,7 +20,7 @@ export type EstimatorName =
   | 'fitted' // ours: weights fitted to open text
   | 'chars/4' // the documented baseline
 
-/** Text still has to be scaled to the model's tokens, media not. */
+/** `text` still has to be scaled to the model's tokens; `media` does not. */
 export type Measure = { readonly text: number; readonly media: number }
 
 /** Counts the tokens of a text, as the host's own tokenizer does. */
@@ -28,13 +28,13 @@ export type Tokenizer = (text: string) => number
 
 export type Measuring = {
   readonly estimator?: EstimatorName | undefined
-  /** Counts texts in place of the estimator. Media are estimated all the same. */
+  /** Counts texts instead of the estimator. Media are still estimated. */
   readonly tokenizer?: Tokenizer | undefined
   /** Determines how images are scaled. */
   readonly model?: string | undefined
 }
 
-/** For media whose size is unknown, and all media in the baseline. */
+/** For media of unknown size, and for all media in the baseline. */
 const flatMediaTokens = 2_000
 
 function baselineTokens(characters: number): number {
@@ -62,7 +62,7 @@ function addContent(sum: Sum, content: unknown, how: Measuring): void {
   else for (const block of blocksOf(content)) (isBaseline ? addBaseline : addFitted)(sum, block, how)
 }
 
-/** Only text and media of a result count, as documented. */
+/** Counts only the text and media of a result, as documented. */
 function addBaseline(sum: Sum, block: Block): void {
   if (isText(block)) sum.text += baselineTokens(block.text.length)
   else if (isMedia(block)) sum.media += flatMediaTokens
@@ -128,7 +128,7 @@ export function familyFactor(model: string | undefined): number {
   return facts ? familyFactors[facts.tokenizer] : 1
 }
 
-/** Not rounded. The baseline has no family factor, as documented, and neither has a tokenizer of the host's. */
+/** Not rounded. As documented, the baseline has no family factor; a tokenizer of the host has none either. */
 export function scaled(measure: Measure, how: Counting): number {
   return scaleOf(how)(measure)
 }
@@ -138,17 +138,17 @@ function scaleOf({ estimator, tokenizer, model, calibration = uncalibrated }: Co
   return ({ text, media }) => text * family * calibration.factor + media
 }
 
-/** Underestimating costs more than overestimating: adds a third, rounded up. Never applied to reported counts. */
+/** Adds a third and rounds up, because underestimating costs more than overestimating. Never applied to reported counts. */
 export function withMargin(estimate: number): number {
   return Math.max(0, Math.ceil((estimate * 4) / 3 - 1e-6))
 }
 
-/** The estimate that `withMargin` was given. */
+/** Reverses `withMargin`. */
 export function withoutMargin(tokens: number): number {
   return (tokens * 3) / 4
 }
 
-/** The count of another model, in tokens of this one. */
+/** Converts a count of another model to tokens of this one. */
 export function convertedTokens(
   tokens: number,
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
@@ -157,13 +157,13 @@ export function convertedTokens(
   return Math.ceil((tokens * familyFactor(to)) / familyFactor(from))
 }
 
-/** Estimated, without margin. */
+/** An estimate without margin. */
 export function countTokens(messages: readonly Message[], how: Counting = {}): number {
   const sum = messages.reduce((before, { content }) => addMeasures(before, measureContent(content, how)), nothing)
   return Math.round(scaled(sum, how))
 }
 
-/** The same for many single texts: looks up the model once. */
+/** Does the same for many texts, and looks up the model only once. */
 export function createTextCounter(how: Counting = {}): (text: string) => number {
   const scale = scaleOf(how)
   return (text) => Math.round(scale(measureContent(text, how)))
@@ -171,11 +171,11 @@ export function createTextCounter(how: Counting = {}): (text: string) => number 
 
 /** How far the estimate is off for a model, learned as a bounded exponential average. */
 export type Calibration = {
-  /** Multiplies an estimate (with the family factor, without the margin). */
+  /** Multiplies an estimate that includes the family factor but not the margin. */
   readonly factor: number
 }
 
-/** Both for the same text. `estimated` is without calibration and margin. */
+/** Two counts of the same text. `estimated` is without calibration and margin. */
 export type Comparison = { readonly estimated: number; readonly reported: number }
 
 export type Calibrations = { readonly [model: string]: Calibration }
@@ -190,7 +190,7 @@ export function isCalibration(factor: number): boolean {
   return factor >= lowest && factor <= highest
 }
 
-/** Small turns mislead: text that the client injects unrecorded outweighs theirs. Measured on eleven real sessions. */
+/** Small turns mislead, because text that the client injects unrecorded outweighs their own. Measured on eleven real sessions. */
 export const minCompared = 2_000
 
 export function recalibrate(calibration: Calibration, { estimated, reported }: Comparison): Calibration {
@@ -200,7 +200,7 @@ export function recalibrate(calibration: Calibration, { estimated, reported }: C
   return { factor: clamp(factor, lowest, highest) }
 }
 
-/** By one true count of a whole context. Undefined if it says nothing. */
+/** Calibrates by one true count of a whole context. Undefined if the count is not usable. */
 export function calibratedBy({ estimated, reported }: Comparison): Calibration | undefined {
   if (!isUsable(estimated) || !isUsable(reported) || estimated < minCompared) return undefined
   return { factor: clamp(reported / estimated, lowest, highest) }

@@ -34,7 +34,7 @@ const known: readonly (readonly [kind: string, text: string, tokens: number])[] 
   ['numbers', numbers, 299],
 ]
 
-/** The same kind of sentences in languages that vocabularies hold little of. */
+/** The same kind of sentences in languages that are rare in vocabularies. */
 const littleKnown: readonly (readonly [language: string, text: string, tokens: number])[] = [
   [
     'Esperanto',
@@ -114,7 +114,7 @@ describe('the estimate', () => {
 })
 
 test('an unusual language has at most so much more than the plain estimate', () => {
-  // Too short to be scored: the plain estimate of the same letters.
+  // Too short for scoring, so it gets the plain estimate of the same letters.
   const word = 'žđšćčžđšćč '
   const plain = estimateTokens(word.repeat(11)) / 11
   const long = estimateTokens(word.repeat(400)) / 400

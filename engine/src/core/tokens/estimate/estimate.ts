@@ -1,12 +1,12 @@
-// Estimates tokens in a large public vocabulary (o200k) without it: one fitted weight per state and character class,
-// and a correction for languages in Latin script that vocabularies know little of, by how unusual their pairs of letters
-// are. One pass, no allocation. Every UTF-16 code unit has a class; a state is the class of the last unit plus the length of
-// its run. The script that fits the weights shares the alphabet, the states and the packing.
+// Estimates tokens in a large public vocabulary (o200k) without loading it. Uses one fitted weight per state and character class,
+// and corrects languages in Latin script that are rare in vocabularies by how unusual their pairs of letters are. One pass, no
+// allocation. Every UTF-16 code unit has a class; a state is the class of the last unit plus the length of its run. The script
+// that fits the weights shares the alphabet, the states and the packing.
 import { hanRarity, letterScores, pairWeights } from './weights.ts'
 
 /** Classes counted as one run. `depths` are the run lengths at which the weights change. */
 type Group = { readonly classes: readonly CharClass[]; readonly depths: readonly number[]; readonly wraps?: boolean }
-/** Its characters, or the first and last code unit of each range. */
+/** The characters of the class, or the first and last code unit of each range. */
 type CharClass = string | readonly number[]
 
 const short = [1, 2, 3]
@@ -14,7 +14,7 @@ const word = [1, 2, 3, 4, 6, 9]
 
 const groups: readonly Group[] = [
   {
-    // Small letters; those Vietnamese adds; other accented ones.
+    // Small letters; the additional ones of Vietnamese; other accented ones.
     classes: [
       'aeiou',
       'tnsrldcmph',
@@ -46,7 +46,7 @@ const groups: readonly Group[] = [
   between(short, 0x530, 0x58f),
   between(short, 0x10a0, 0x10ff, 0x1c90, 0x1cbf),
   between(word, 0x590, 0x5ff),
-  // Arabic letters and marks; those that other languages add.
+  // Arabic letters and marks; additional ones of other languages.
   {
     classes: [
       [0x600, 0x670],
@@ -64,7 +64,7 @@ const groups: readonly Group[] = [
   between(word, 0xac00, 0xd7af, 0x1100, 0x11ff),
   between(word, 0x3040, 0x309f),
   between(word, 0x30a0, 0x30ff),
-  // Han: common (the default), less common, rare. Which is which is data in weights.ts.
+  // Han: common (the default), less common, rare. weights.ts has the lists.
   { classes: [[0x4e00, 0x9fff], [], [0x3400, 0x4dbf]], depths: short },
   between(short, 0x3000, 0x303f, 0xff00, 0xffef),
   between(short, 0x2000, 0x206f),
@@ -76,7 +76,7 @@ const groups: readonly Group[] = [
   between([1], 0xdc00, 0xdfff),
   between(short, 0x1000, 0x109f, 0x1780, 0x17ff),
   between(short, 0x1200, 0x139f),
-  // Every other script: vocabularies hardly know them.
+  // Every other script, which is rare in vocabularies.
   between(short),
 ]
 
@@ -87,7 +87,7 @@ function between(depths: readonly number[], ...ends: readonly number[]): Group {
 type State = {
   /** States with the same row share their weights. */
   readonly row: number
-  /** The first class of the state's group, and the one after its last. */
+  /** The first class of the state's group, and the index after its last class. */
   readonly group: readonly [number, number]
   /** The length of the run after one more unit of the group. */
   readonly grown: number
@@ -98,9 +98,9 @@ export type Automaton = {
   /** The class of each row; -1 for the start. */
   readonly classOfRow: readonly number[]
   readonly states: readonly State[]
-  /** By class: the state of a run of one. Those of longer runs follow. */
+  /** The state of a run of one, by class. States of longer runs follow it. */
   readonly firstStates: readonly number[]
-  /** By UTF-16 code unit. */
+  /** The class of each UTF-16 code unit. */
   readonly classOf: Uint8Array
 }
 
@@ -112,7 +112,7 @@ export function nextState({ group: [first, end], grown }: State, to: number, fir
 export const hanFirst = 0x4e00
 export const hanCount = 0x5200
 
-/** `rarities` has 0, 1 or 2 for each character from `hanFirst` on. */
+/** `rarities` holds 0, 1 or 2 for each character from `hanFirst` on. */
 export function buildAutomaton(rarities: Uint8Array): Automaton {
   const classes = groups.flatMap((group) => group.classes)
   return { classCount: classes.length, ...buildStates(), classOf: classesByUnit(classes, rarities) }
@@ -159,16 +159,16 @@ export const gap = 28
 /** Digits and symbols of code. */
 const codeMark = 29
 export const otherScript = 30
-/** Bits of a letter: a pair is found by shifting. */
+/** Bits per letter. A pair of letters is found by shifting. */
 export const letterBits = 5
 
-/** Neutral characters added to every stretch: a few words prove little. */
+/** Neutral characters added to every stretch, so that a few words do not prove much. */
 export const ballast = 100
-/** Scored separately: a text may mix languages and code. */
+/** Each stretch is scored separately, because a text may mix languages and code. */
 const stretch = 2_048
-/** The part of a stretch that is always scored. */
+/** Number of characters of a stretch that are always scored. */
 const probe = 512
-/** Shorter texts are not scored: a name or path is no language. */
+/** Shorter texts are not scored, because a name or path shows no language. */
 const minUnits = 128
 /** The largest increase over the estimate. */
 export const maxExtra = 0.9
@@ -208,7 +208,7 @@ export function scoreOfLevel(level: number): number {
   return (level - 44) / 12
 }
 
-/** Before a number n: the next n levels are those of the row above. */
+/** Comes before a number n: the next n levels are the same as in the row above. */
 export const copyMark = '|'
 
 export function unpackRows(packed: string, width: number): readonly number[] {
@@ -220,10 +220,10 @@ export function unpackRows(packed: string, width: number): readonly number[] {
   return levels
 }
 
-/** The level of a run of this many ordinary characters that no other character ends. */
+/** The level for a run of this many ordinary characters without another character at its end. */
 export const maxGap = 43
 
-/** 0, 1 or 2. Each level is the number of ordinary characters (1) before one that is common or very rare. */
+/** Returns 0, 1 or 2 for each character. Each level is the number of ordinary characters (1) before a common or very rare one. */
 export function unpackRarities(packed: string): Uint8Array {
   const rarities = new Uint8Array(hanCount).fill(1)
   let offset = 0
@@ -241,7 +241,7 @@ const kindOf = kindsByUnit()
 const table = buildTable()
 const scores = Float64Array.from(letterScores, (_, pair) => scoreOfLevel(levelAt(letterScores, pair)))
 
-/** The class of each UTF-16 code unit in the low byte, its letter above. */
+/** The class of each UTF-16 code unit in the low byte, and its letter in the high byte. */
 function kindsByUnit(): Uint16Array {
   const kinds = new Uint16Array(automaton.classOf)
   for (let unit = 0; unit < kinds.length; unit++)
@@ -250,7 +250,7 @@ function kindsByUnit(): Uint16Array {
 }
 
 /**
- * One cell per state and class: the weight in the upper 16 bits, the offset of the next state's cells below. Every program
+ * One cell per state and class: the weight in the upper 16 bits, the offset of the next state's cells in the lower. Every program
  * that loads the estimator builds this first, in code that V8 has not compiled yet. So the cells of a row are made once and
  * copied for its states, which differ only in the classes of their group.
  */
@@ -269,7 +269,7 @@ function buildTable(): Int32Array {
   return cells
 }
 
-/** As if every class started a run. */
+/** The cells of each row if every class started a new run. */
 function cellsOfRows(): Int32Array {
   const { firstStates, classCount } = automaton
   const weights = Array.from({ length: maxLevel + 1 }, (_, level) => Math.round(tokensOfLevel(level) * scale) << 16)
@@ -287,10 +287,10 @@ export function estimateTokens(text: string): number {
   return text === '' ? 0 : Math.max(1, Math.round(weigh(text) / scale))
 }
 
-/** Detached, and a constant of this file: then V8 inlines it, which is four times faster on mixed kinds of strings. */
+/** A detached function in a constant of this file, so that V8 inlines it. Four times faster on mixed kinds of strings. */
 const unitAt = String.prototype.charCodeAt
 
-/** Scoring letters costs time, so it continues only while a stretch looks unusual. */
+/** Scoring letters takes time, so it stops when a stretch looks ordinary. */
 function weigh(text: string): number {
   let sum = 0
   let at = 0

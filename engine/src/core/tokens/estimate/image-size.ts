@@ -21,7 +21,7 @@ export function imageTokens({ width, height }: Dimensions, model?: string): numb
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** Other characters count as 0: the header checks then fail. */
+/** Other characters count as 0, and the header checks then fail. */
 function bytesOf(base64: string): Bytes {
   const start = base64.startsWith('data:') ? base64.indexOf(',') + 1 : 0
   const digit = (index: number) => {

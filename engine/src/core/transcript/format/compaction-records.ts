@@ -32,7 +32,7 @@ export type CompactionPlace = {
 export type CompactionParts = {
   readonly facts: CompactionFacts
   readonly summary: string
-  /** Only Everlong reads this: the summary as its provider wrote it. */
+  /** Only Everlong reads this: the summary in its provider's own form. */
   readonly served?: JsonObject
   /** `after`: they follow the summary. `before`: the summary follows them. */
   readonly kept?: { readonly uuids: readonly string[]; readonly place: 'after' | 'before' } | undefined
@@ -158,7 +158,7 @@ export function readCompaction(record: JsonObject | undefined) {
     discoveredTools: stringsAt(metadata, 'preCompactDiscoveredTools'),
     turnId: stringAt(objectAt(own, 'chain'), 'turnId'),
     freed: numberAt(own, 'freed') ?? (before === undefined || after === undefined ? undefined : before - after),
-    /** The last of its records. */
+    /** The last record of the compaction. */
     last: stringAt(own, 'last'),
     /** The sizes at the end of the turns before it, if it remembers them. */
     turns: Array.isArray(own?.turns) ? own.turns.flatMap(turnIn) : undefined,

@@ -8,7 +8,7 @@ export type DecodedLine = {
   readonly records: readonly JsonObject[]
   /** The range of each record in the line; empty if the line is a single record. */
   readonly stretches: readonly TextRange[]
-  /** How many of them do not start at the beginning of the line: a reader of one record per line would miss them. */
+  /** Number of records that do not start at the beginning of the line. A reader of one record per line would miss them. */
   readonly salvaged: number
   readonly lost: readonly TextRange[]
 }
@@ -119,7 +119,7 @@ function endOfObject(text: string, start: number): End {
       if (opens.length === 0) return { type: 'closed', at: i + 1 }
       if (!mayFollow(text, i + 1, ',]}')) return broken(i + 1)
     } else if (c === comma) {
-      // A key follows a comma in an object. A brace there belongs to the next record.
+      // In an object, a key must follow a comma. A brace there belongs to the next record.
       const inObject = text.charCodeAt(opens.at(-1) ?? start) === openBrace
       if (inObject && text.charCodeAt(skipSpace(text, i + 1)) !== quote) return broken(i + 1)
     } else if (c === 0 || c === 0xfeff) return broken(i)
@@ -145,7 +145,7 @@ function endOfString(text: string, start: number): number {
   return -text.length
 }
 
-/** Whether the next character that is not white space is one of these, or the text ends. */
+/** True if the next character that is not white space is one of these, or if the text ends. */
 function mayFollow(text: string, at: number, allowed: string): boolean {
   const next = skipSpace(text, at)
   return next >= text.length || allowed.includes(text.charAt(next))
@@ -157,7 +157,7 @@ function skipSpace(text: string, at: number): number {
   return i
 }
 
-/** White space, NUL runs and a byte-order mark hold nothing that could be lost. */
+/** White space, NUL runs and a byte-order mark contain nothing that could be lost. */
 function isBlank(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: crashes leave runs of NULs
   return !/[^\s\u0000\ufeff]/.test(text)

@@ -18,13 +18,13 @@ export type Edit = EditCause &
     | {
         readonly type: 'clear-results'
         readonly toolUseIds: readonly string[]
-        /** For each of them a line that says what the result was; empty for none. */
+        /** One line per id that describes the result; empty for none. */
         readonly stubs?: readonly string[]
-        /** Attachment entries that are cleared with them. */
+        /** Attachment entries that are cleared together with the results. */
         readonly attachments?: readonly string[]
-        /** Leave the id by which the recall tool finds the original. */
+        /** Keeps the id with which the recall tool finds the original. */
         readonly recall?: boolean
-        /** Shorten to this many characters instead: start, end, and a line between them that says what is missing. */
+        /** Shortens to this many characters instead: the start, the end, and a line between them about the missing part. */
         readonly keep?: number
       }
     | { readonly type: 'clear-inputs'; readonly toolUseIds: readonly string[] }
@@ -150,7 +150,7 @@ export type EditPlace = {
 } & UndoOptions
 
 export type UndoOptions = {
-  /** False if `undo()` must not take it back: the host keeps the history itself, and the session only follows it. Default true. */
+  /** False if `undo()` must not undo it, because the host keeps the history itself and the session only follows. Default: true. */
   readonly canUndo?: boolean | undefined
 }
 

@@ -11,7 +11,10 @@ import { readBoundary } from './compaction-records.ts'
 import type { Entry } from './entry.ts'
 
 export const clearedText = '[Old tool result content cleared]'
-/** Characters of the longest text in place of a cleared result, with the id to recall. A longer result only imitates one. */
+/**
+ * In characters. The text that replaces a cleared result, with the id for recall, is never longer. A longer result only imitates
+ * one.
+ */
 const maxCleared = 1_000
 
 export function isClearedText(text: string): boolean {
@@ -65,7 +68,7 @@ function contentOf(content: unknown, role: Role): ViewMessage['content'] {
   return typeof content === 'string' ? content : readableBlocks(blocksOf(content), role)
 }
 
-/** We present every summary, whoever wrote it, so that quoted text in it cannot pass for an instruction of the client. */
+/** We introduce every summary ourselves, so that quoted text in it cannot pass for an instruction of the client. */
 function summaryContent(content: unknown): ViewMessage['content'] {
   if (typeof content === 'string') return neutralizeReminders(content)
   return blocksOf(content).map((block) => (isText(block) ? { ...block, text: neutralizeReminders(block.text) } : block))

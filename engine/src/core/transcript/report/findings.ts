@@ -37,10 +37,10 @@ export type Finding = {
     | 'lost-text' // part of a line is not a record
     | 'torn' // the last line was cut
     | 'too-long'
-    | 'duplicate' // the uuid of an earlier entry again
+    | 'duplicate' // repeats the uuid of an earlier entry
     | 'ring' // parents that lead back to themselves
     | 'orphan' // a parent that is not in the file: expected after compactions
-    | 'unpaired' // tool uses of the live window without a result, or the other way round
+    | 'unpaired' // a tool use in the live window without a result, or the reverse
   /** A repair fixes errors. Notes are normal for such files. */
   readonly severity: 'error' | 'note'
   readonly line: number | undefined

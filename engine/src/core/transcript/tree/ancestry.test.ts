@@ -100,7 +100,7 @@ describe('in generated sessions', () => {
       const typed = main.filter((record) => originOf(record) === 'human')
       expect(rows).toEqual(rows.toSorted((a, b) => a - b))
       expect(typed.filter((record) => !rows.includes(records.indexOf(record)))).toEqual([])
-      // Where a line hangs on the last kept message, its parents pass the boundary by.
+      // If the parent of a line is the last kept message, its ancestry skips the boundary.
       const passed = kept === 'before-parent-is-tail' ? 0 : truth.boundaries
       expect(rows.filter((row) => records[row]?.subtype === 'compact_boundary')).toHaveLength(passed)
     }

@@ -4,7 +4,7 @@ import { noPosition } from '../../ports/session-store.ts'
 import { type Edit, editRecord } from '../format/edits.ts'
 import { type Change, lastAction, standingOf } from './changes.ts'
 
-/** Changes at the rows 0, 10, 20 …, called e0, e1, e2 … */
+/** Changes e0, e1, e2 … at the rows 0, 10, 20 … */
 function outOf(...edits: readonly (Edit | undefined)[]): readonly string[] {
   const changes = edits.map((edit, at): Change => ({ row: at * 10, uuid: `e${at}`, edit }))
   const { out } = standingOf(changes, (uuid) => changes.find((change) => change.uuid === uuid)?.row ?? -1)

@@ -1,11 +1,11 @@
-// Edits and compactions: which are in force, and what an undo or a rewind takes back. An undo takes one out, an undo of
-// that undo brings it back, and a rewind takes out everything that was written after the point it goes back to.
+// Edits and compactions: which ones are in force, and what an undo or a rewind reverses. An undo of an undo restores the change.
+// A rewind reverses all changes after the point that it returns to.
 import { type JsonObject, objectAt, stringAt } from '../../message/json.ts'
 import { readBoundary, readCompaction } from '../format/compaction-records.ts'
 import { actionOf, type Edit, type EditPlace, editRecord, isUndoable, readEdit } from '../format/edits.ts'
 import type { Entry, Head } from '../format/entry.ts'
 
-/** An edit, or a compaction's boundary (which has none), by its row in the transcript. */
+/** An edit, or a compaction's boundary (which has no `edit`), by its row in the transcript. */
 export type Change = {
   readonly row: number
   readonly uuid: string
@@ -26,7 +26,7 @@ export type Standing = {
   readonly out: ReadonlySet<number>
   /** Changes that a rewind removed. */
   readonly past: ReadonlySet<number>
-  /** Rewinds in force: their row, and the row they go back to. */
+  /** Rewinds in force: their row, and the row they return to. */
   readonly rewinds: ReadonlyMap<number, number>
 }
 
@@ -75,7 +75,7 @@ export type Undoable = {
   readonly mechanism?: string
 }
 
-/** A pin is taken back by unpinning, and `server-cleared` is only a report. */
+/** Unpinning reverses a pin, and `server-cleared` is only a report. */
 const notUndoable: ReadonlySet<string | undefined> = new Set(['undo', 'pin', 'unpin', 'server-cleared'])
 
 /** What an undo removes: the newest compaction in force, or all edits that were written together. Oldest first. */
@@ -97,7 +97,7 @@ export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
     }))
 }
 
-/** Whether a person undid the last compaction, and none came since. Clearing the context ends this too. */
+/** True if a person undid the last compaction and no other followed. Clearing the context ends this too. */
 export function isCompactionUndone(
   changes: readonly Change[],
   { out, recordAt }: Pick<Standing, 'out'> & { readonly recordAt: (row: number) => JsonObject | undefined },
@@ -110,13 +110,13 @@ export function isCompactionUndone(
     if (!out.has(row)) return false
     const undo = undos.get(uuid)
     const isByPerson = undo !== undefined && undo.edit.mechanism !== undoOfTornBy && !undos.has(undo.uuid)
-    // Even if the conversation was rewound since: the compaction was not wanted.
+    // Stays true after a rewind, because the person did not want the compaction.
     if (isByPerson && objectAt(recordAt(row), 'everlong')?.isCleared !== true) return true
   }
   return false
 }
 
-/** The entries that no rewind in force removed; `counts` chooses among the records of the rewinds. */
+/** The entries that no rewind in force removed. `counts` selects among the records of the rewinds. */
 export function withoutRewound(
   entries: readonly Entry[],
   counts: (rewind: JsonObject) => boolean = () => true,
@@ -151,7 +151,7 @@ export function tornCompaction(entries: readonly Entry[]): JsonObject | undefine
   return entries.findLast(isSettled) === undefined ? boundary : undefined
 }
 
-/** The mechanism of such an undo. */
+/** The mechanism in the undo of a torn compaction. */
 const undoOfTornBy = 'open'
 
 /** The entry that undoes a torn compaction. A writer appends it; a reader only folds it. */

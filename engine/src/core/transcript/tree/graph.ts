@@ -33,9 +33,9 @@ export function createEntryTable<Ids>(ids: Ids) {
     sidechains: [] as boolean[],
     parents: [] as number[],
     contextTokens: [] as number[],
-    /** Rows by uuid; of several entries with the same one, the first. */
+    /** Rows by uuid. If several entries share one, the first counts. */
     ids,
-    /** By row: a parent that was not seen yet. It may come later in the file, or never. */
+    /** By row: a parent that was not seen yet. It may follow later in the file or be missing. */
     pending: new Map<number, string>(),
     /** By row: the entry that it continues across a compaction, if it names one. */
     logicalParents: new Map<number, string>(),
@@ -78,7 +78,7 @@ export function addHead(table: EntryTable<IdRows>, head: Head, contextTokens: nu
   return row
 }
 
-/** Call it when everything has been added: finds the parents that came later than their children. */
+/** Call it after the last entry: finds parents that come later than their children. */
 export function resolvePending(table: EntryTable<IdRows>): void {
   for (const [row, id] of table.pending) {
     const parent = table.ids.get(id)
@@ -102,7 +102,7 @@ export function typeAt({ types }: Pick<EntryTable, 'types'>, row: number): Entry
   return types[row] ?? ''
 }
 
-/** Whether it can be part of a request; other entries of a chain are skipped. */
+/** Whether a request can contain the entry. Other entries of a chain are skipped. */
 export function isVisibleAt(table: EntryTable, row: number): boolean {
   const type = typeAt(table, row)
   return type === 'user' || type === 'assistant' || type === 'attachment'

@@ -92,7 +92,7 @@ describe('the live window', () => {
     expect(liveWindow(heads).order.map((row) => heads[row]?.line)).toEqual([1, 3])
   })
 
-  // claude-code#66947, #92089: a resumed session writes old lines once more, behind the newest.
+  // claude-code#66947, #92089: a resumed session writes old lines again after the newest.
   test('a line that is written again at the end does not take the window back to it', () => {
     const built = session().user('first').assistant('one').user('second').assistant('two')
     const { records } = built.raw(built.records[1] ?? {})

@@ -85,7 +85,7 @@ function stopAt(first: Head): LiveWindow['stop'] {
   return typeof first.parent === 'string' ? 'orphan' : 'root'
 }
 
-/** Sidechain rows count only in a file that has no others: a sub-agent's. Of a line written twice the first counts. */
+/** Sidechain rows count only in a file without other rows, which is a sub-agent's. If a line was written twice, the first counts. */
 function newestLeaf(table: EntryTable, isLeaf: (row: number) => boolean): number {
   const duplicates = new Set(table.duplicates)
   let side = -1
@@ -136,7 +136,7 @@ function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): rea
   for (const row of others) if (isPiece(row)) noteCalls(headAt(row))
   const siblings = others.filter((row) => {
     const missed = headAt(row).toolResults.filter((id) => answerOfCall.has(id) && !answered.has(id))
-    // Of two results for one call the first counts.
+    // If a call has two results, the first counts.
     for (const id of missed) answered.add(id)
     return missed.length > 0 || isPiece(row)
   })

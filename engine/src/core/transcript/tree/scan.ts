@@ -28,7 +28,7 @@ export type Compaction = {
   readonly line: number
   readonly trigger: string
   readonly tokensBefore: number | undefined
-  /** As the boundary says, or else the context of the first answer after it. */
+  /** The size that the boundary reports, otherwise the context of the first answer after it. */
   readonly tokensAfter: number | undefined
   readonly durationMs: number | undefined
   readonly time: string | undefined
@@ -57,28 +57,28 @@ export type Epoch = {
   readonly tokensAtEnd: number | undefined
 }
 
-/** It counts once, with the usage of the line that has the most output: old clients wrote stubs first. */
+/** Counts once, with the usage of the line that has the most output, because old clients wrote stubs first. */
 export type Answer = AnswerLine & { readonly epoch: number; readonly sidechain: boolean }
 
 export type TurnEnd = {
   readonly tokens: number
-  /** Milliseconds since 1970, of the newest answer of the turn. */
+  /** Time of the newest answer of the turn, in milliseconds since 1970. */
   readonly time?: number
 }
 
 export type Scan = {
   readonly records: number
-  /** How many of each type; system records by their subtype. */
+  /** Number of records of each type; system records by their subtype. */
   readonly types: ReadonlyMap<string, number>
   readonly table: EntryTable
   readonly graph: Graph
   readonly boundaries: readonly BoundaryAt[]
-  /** Rewinds in force: their row, and the row they go back to. */
+  /** Rewinds in force: their row, and the row they return to. */
   readonly rewinds: ReadonlyMap<number, number>
   readonly answers: readonly Answer[]
-  /** Of the main conversation; in a file that holds nothing but a sub-agent's, of that. */
+  /** Epochs of the main conversation, or of the sub-agent if the file has nothing else. */
   readonly epochs: readonly Epoch[]
-  /** How full the context was at the end of each turn that got an answer with usage. */
+  /** The size of the context at the end of each turn that got an answer with usage. */
   readonly turns: readonly TurnEnd[]
   readonly sessionIds: readonly string[]
   readonly versions: readonly string[]
@@ -114,7 +114,7 @@ export function createScanner(): Scanner {
       const row = addHead(table, head, tokens)
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
-      // Of a line that was written twice, the first counts.
+      // If a line was written twice, the first counts.
       if (table.duplicates.at(-1) === row) return
       if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
       const origin = head.type === 'user' && head.toolResults.length === 0 ? originOf(record) : undefined
@@ -159,7 +159,7 @@ export function createScanner(): Scanner {
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type OpenEpoch = Writable<Omit<Epoch, 'openedBy'>> & { openedBy: Writable<Compaction> | undefined }
 
-/** Of the main conversation, or of the sub-agents inside the file. */
+/** Counts for the main conversation, or for the sub-agents inside the file. */
 function newCount() {
   return { epochs: [newEpoch(0)], starts: [0], changes: [] as Change[] }
 }
@@ -173,10 +173,10 @@ type Scanned = {
   readonly record: JsonObject
   readonly row: number
   readonly head: Head
-  /** Of user records without tool results. */
+  /** For user records without tool results. */
   readonly origin: ReturnType<typeof originOf>
   readonly answer: AnswerLine | undefined
-  /** The context after the answer; 0 where nothing is reported. */
+  /** The size of the context after the answer; 0 if nothing is reported. */
   readonly tokens: number
 }
 

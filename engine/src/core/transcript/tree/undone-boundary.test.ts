@@ -1,4 +1,4 @@
-// The undo of a compaction whose boundary names an odd logical parent.
+// Undoing a compaction whose boundary names an unusual logical parent.
 import { expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
 import { viewOf } from '../../mechanisms/testing/examples.ts'

@@ -1,5 +1,5 @@
-// The effects of the edits in force on each row of the view: which messages they change, hide or keep, and what they leave of
-// a message's content. The original is not changed, and a message without cleared content is returned as the same object.
+// The effects of the edits in force on each row of the view: the messages that they change, hide or keep, and the content that is
+// left. The original does not change, and a message without cleared content is returned as the same object.
 import {
   type Block,
   blocksOf,
@@ -129,13 +129,13 @@ function answersOf({ rows, rowOf }: LiveRows): (row: number) => string | undefin
 
 export const clearedContext = '[Old context cleared]'
 
-/** The message at a row as the edits leave it, and which edits changed it. Undefined when nothing of it is left. */
+/** The message at a row after the edits, and the edits that changed it. Undefined if nothing is left. */
 export function editedMessage(message: ViewMessage, row: number, { edits, pinned }: Effects) {
   const own = edits.get(row)
   if (!own) return { message, edits: [] }
   const { uuid = '', attachment } = message
   const used = new Set<string>()
-  /** Of several edits the newest counts. */
+  /** The newest of several edits counts. */
   const find = (type: Edit['type'], named?: string) => {
     const found = own.findLast(({ at, id }) => at.edit.type === type && (named === undefined || id === named))
     if (found) used.add(found.at.uuid)
@@ -211,7 +211,7 @@ function sideOf(
   return (row) => (place < 0 ? compare(row, end) : compare(placeOf(row), place))
 }
 
-/** The text in place of a cleared result: what it was, and with recall on how to get the original. */
+/** The text that replaces a cleared result: a description, and with recall on how to get the original. */
 export function clearedResult(about: {
   readonly stub?: string | undefined
   readonly recall?: string | undefined
@@ -221,11 +221,11 @@ export function clearedResult(about: {
   return `${clearedText}${stub === '' ? '' : ` ${stub}${how === '' ? '' : '.'}`}${how}`
 }
 
-/** Characters, which leaves room for the line in the middle. */
+/** In characters. Leaves room for the line in the middle. */
 export const minKept = 1_000
 const maxNameLength = 200
 
-/** Start, end, and a line between them that says what is missing and how to read it. Media stay. */
+/** The start, the end, and a line between them about the missing part and how to read it. Media stay. */
 export function shortenedResult(
   { tool_use_id: id, content }: ToolResultBlock,
   { keep, recall }: { readonly keep: number; readonly recall: boolean },
@@ -245,7 +245,7 @@ export function shortenedResult(
 }
 
 const clearedInput = '[Old tool input cleared]'
-/** Characters. Shorter texts of an input say what was done (a path, a pattern) and cost little. */
+/** In characters. Shorter texts in an input describe the action (a path, a pattern) and cost little. */
 const shortInput = 200
 
 function withoutInputs(message: ViewMessage, isCleared: (toolUseId: string) => boolean): ViewMessage {
@@ -276,7 +276,7 @@ export function withoutThinking(message: ViewMessage): ViewMessage | undefined {
   return content.length === 0 ? undefined : { ...message, content }
 }
 
-/** Other content in place of the message's own. A call keeps its result, which is cleared where nothing replaces it. */
+/** Replaces the content of the message. A call keeps its result, which is cleared unless something replaces it. */
 export function withContent(message: ViewMessage, content: Content | null): ViewMessage | undefined {
   const results = typeof message.content === 'string' ? [] : message.content.filter(isToolResult)
   if (results.length === 0) return content === null ? undefined : { ...message, content }
@@ -290,7 +290,7 @@ export function mediaIn(content: Content): number {
   }, 0)
 }
 
-/** `[image]` or `[document]` takes the place of each. The last `keep` of them stay. */
+/** Replaces each by `[image]` or `[document]`. The last `keep` of them stay. */
 export function withoutMedia(message: ViewMessage, keep = 0): ViewMessage {
   let going = mediaIn(message.content) - keep
   if (typeof message.content === 'string' || going <= 0) return message

@@ -1,6 +1,5 @@
-// A view that is extended entry by entry has to equal one that is folded from scratch. The records have few ids, so that
-// they often refer to each other: parents that come later, parts of one answer in two branches, results twice, edits that
-// name entries before these exist.
+// A view that is extended entry by entry equals one that is folded from scratch. The records share few ids, so they often refer
+// to each other: parents that come later, parts of one answer in two branches, duplicate results, edits that name later entries.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../message/json.ts'
@@ -62,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc.record({
     { weight: 1, arbitrary: fc.tuple(boundary, fc.option(uuid)).map(boundaryRecord) },
     { weight: 1, arbitrary: fc.constant({ type: 'compact_system', message: 'conversation_compacted' }) },
   ),
-  /** Most get a new id, and follow the entry before them. */
+  /** Most entries get a new id and follow the previous one. */
   named: fc.option(uuid, { nil: undefined, freq: 3 }),
   parent: fc.option(uuid, { nil: undefined, freq: 4 }),
   isSidechain: fc.integer({ min: 0, max: 9 }).map((at) => at === 0),
@@ -102,7 +101,7 @@ function whole({ trusted, changed, reduced, ...rest }: View) {
   return { ...rest, trusted: trusted && [...trusted], changed: [...changed], reduced }
 }
 
-/** At every step, and earlier views stay as they were. */
+/** Compares at every step. Earlier views must not change. */
 function expectSameAsFromScratch(entries: readonly Entry[], stride = 1): void {
   const fold = createFold()
   const taken: [View, number][] = []
@@ -134,7 +133,7 @@ const edited = (made: Edit) => ({ edit: made })
 
 type Line = readonly [what: Step['what'], parent?: string | undefined, isSidechain?: boolean]
 
-/** The entry at each place has the uuid `u` and its place, and follows the one before it unless it names a parent. */
+/** Each entry has the uuid `u` plus its index, and follows the previous one unless it names a parent. */
 const changing: Readonly<Record<string, readonly Line[]>> = {
   'a part of an answer that another branch began': [
     [said('one')],

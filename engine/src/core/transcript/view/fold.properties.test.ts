@@ -36,7 +36,7 @@ const anySession = fc
   })
   .map((options) => generateWithTruth(options))
 
-/** An edit as numbers, to be made out of whatever the session holds when its turn comes. */
+/** An edit as numbers. They select from the content of the session at the time of the edit. */
 const anyChoice = fc.record({
   kind: fc.nat(14),
   first: fc.nat(1_000),
@@ -49,7 +49,7 @@ type Choice = {
   readonly first: number
   readonly second: number
   readonly at: number
-  /** Whether what comes behind the edit hangs on it, as it does when we write it, or where it did. */
+  /** Whether the next line has the edit as its parent, as when we write it, or keeps its old parent. */
   readonly isFollowed: boolean
 }
 

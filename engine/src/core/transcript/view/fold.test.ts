@@ -22,7 +22,7 @@ const viewOf = ({ records }: { readonly records: readonly JsonObject[] }): View 
 const bytesOf = ({ messages, sources }: View) => JSON.stringify({ messages, sources })
 const contentsOf = ({ messages }: View) => messages.map(({ content }) => content)
 
-/** Puts an edit behind what has been said so far; the next line hangs on it. */
+/** Adds an edit after the last line. The next line has it as its parent. */
 function edit(built: SessionBuilder, change: Edit, uuid: string): SessionBuilder {
   const at = { uuid, parentUuid: built.last, timestamp: '2026-03-02T10:00:00.000Z', sessionId: built.sessionId }
   return built.raw(editRecord(change, at)).from(uuid)
@@ -89,7 +89,7 @@ describe('the fold', () => {
     expect(checkRequest(view.messages)).toEqual([])
   })
 
-  // claude-code layouts since 2.1: each result is written right behind its call, in the middle of the answer.
+  // claude-code layouts since 2.1: each result is written right after its call, in the middle of the answer.
   test('puts an answer together whose results were written between its pieces', () => {
     const built = session()
       .user('look')
@@ -340,7 +340,7 @@ describe('undo', () => {
     expect(edited).not.toBe(plain)
   })
 
-  // opencode#32368, hermes-agent#81130: an undo that does not give back what the compaction took.
+  // opencode#32368, hermes-agent#81130: an undo that does not restore what the compaction removed.
   test.each([
     ['nothing kept', []],
     ['the last answer kept', ['a3']],
@@ -402,7 +402,7 @@ describe('undo', () => {
         [5, -70],
       ]),
     )
-    // Brought back: whoever answered without it saw 70 more than the view has now; whoever answered with it saw the same.
+    // Restored: an answer given without it saw 70 fewer tokens removed; an answer given with it saw the same view.
     const again = edit(undone.user('more').assistant('yes'), { type: 'undo', uuid: 'x1' }, 'x2')
     expect(viewOf(again).trusted?.get(3)).toBe(70)
     expect(viewOf(again).trusted?.get(1)).toBe(0)
@@ -460,7 +460,7 @@ describe('bound thinking', () => {
       .toolResult('t1', 'long')
       .assistant([thinkingBlock('b'), textBlock('done')])
 
-  // No peer handles it: on models that bind thinking, an edit before it makes the next request a 400.
+  // No peer handles it: on models that bind thinking, an edit before the thinking makes the next request fail with status 400.
   test('is void behind the place of an edit, in the answers from before it', () => {
     const edited = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
       .user('two')
@@ -489,7 +489,7 @@ describe('bound thinking', () => {
     expect(viewOf(compacted).changed).toEqual(new Set([1]))
   })
 
-  // The API allows thinking to be dropped oldest first, newest last or all of it: no gap, and none may come back.
+  // The API allows dropping thinking oldest first, newest last or all of it. There may be no gap, and none may come back.
   describe('that leaves by itself', () => {
     const thoughts = () => {
       const built = session()
@@ -520,7 +520,7 @@ describe('bound thinking', () => {
 describe('what peers got wrong', () => {
   const talk = () => session().user('one').assistant('1').user('two').assistant('2')
 
-  // pi#2608 and oh-my-pi#11515: what the first compaction kept is neither summarized nor kept by the second.
+  // pi#2608 and oh-my-pi#11515: messages that the first compaction kept are neither summarized nor kept by the second.
   test('messages kept by one compaction can be kept by the next', () => {
     const once = talk()
       .boundary({ kept: ['u2', 'a2'] })
@@ -534,7 +534,7 @@ describe('what peers got wrong', () => {
     expect(viewOf(all).sources.map(({ uuids }) => uuids)).toEqual([['u1'], ['a1'], ['u2'], ['a2'], ['u3']])
   })
 
-  // LangChain's contextEditing writes into the messages it was given, so an edit leaks into what is stored.
+  // LangChain's contextEditing changes the given messages, so an edit leaks into the stored ones.
   test('an edit never changes an entry', () => {
     const built = session()
       .user('go')
@@ -555,7 +555,7 @@ describe('what peers got wrong', () => {
     expect(JSON.stringify(after.slice(0, before.length))).toBe(JSON.stringify(before))
   })
 
-  // Roo-Code: an abandoned branch counts as visible, and its fallback removes what is not there.
+  // Roo-Code: an abandoned branch counts as visible, and its fallback removes messages that are not there.
   test('a range that names what is no longer in view changes nothing', () => {
     const compacted = talk().boundary({}).summary('so far').user('three')
     const plain = contentsOf(viewOf(compacted))

@@ -1,7 +1,7 @@
-// The fold: entries and edits become the view, which is what the next request would carry, with the source of every
-// message. The same transcript gives the same bytes, and no entry is changed. Entries that only continue the conversation
-// extend the view; after anything else the whole transcript is folded again. The fold also finds the answers whose prefix has
-// changed since: their usage may not give the size, nor their thinking fit.
+// The fold: turns entries and edits into the view, the content of the next request with the source of every message. The same
+// transcript gives the same bytes, and no entry is changed. Entries that only continue the conversation extend the view; after
+// anything else the whole transcript is folded again. The fold also finds the answers whose prefix has changed since: their usage
+// may no longer give the size, and their thinking may be invalid.
 
 import { objectAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
@@ -28,25 +28,25 @@ import { continuedWindow, noIdsSeen, type SeenIds, type Transcript, type WindowE
 export type View = {
   readonly messages: readonly ViewMessage[]
   readonly sources: readonly Source[]
-  /** In force, in the order of the transcript. */
+  /** Edits in force, in the order of the transcript. */
   readonly edits: readonly { readonly uuid: string; readonly edit: Edit }[]
   readonly pins: readonly string[]
-  /** Answers whose usage still gives the size, with the tokens freed since then. Absent while nothing has changed. */
+  /** Answers whose usage still gives the size, with the tokens freed since then. Absent if nothing has changed. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
-  /** The newest change that names the size before it. */
+  /** The newest change that records the size before it. */
   readonly reduced?: Reduction | undefined
   /** Answers whose prefix has changed since. Their signed thinking is no longer valid. */
   readonly changed: ReadonlySet<number>
-  /** The last compaction was undone, and none came since. */
+  /** The last compaction was undone, and no other followed. */
   readonly isCompactionUndone?: true
 }
 
 export type Reduction = {
-  /** Tokens of the context before it, and after it if it names them: tokens of this model. */
+  /** Tokens of the context before the change, and after it if recorded, in tokens of this model. */
   readonly before: number
   readonly after?: number | undefined
   readonly model?: string | undefined
-  /** The entries that the view showed right after it. */
+  /** The entries of the view right after the change. */
   readonly uuids: ReadonlySet<string>
 }
 
@@ -86,10 +86,10 @@ function addEntry({ rows, tree, changes }: Transcript, entry: Entry): void {
   if (change) changes.push(change)
 }
 
-/** A view, and what it takes to extend it. */
+/** A view, and the state needed to extend it. */
 type Folded = {
   readonly view: View
-  /** How many rows of the transcript it is made of. */
+  /** Number of rows of the transcript that it includes. */
   readonly rows: number
   readonly end: WindowEnd | undefined
   readonly effects: Effects
@@ -127,7 +127,7 @@ function folded(transcript: Transcript): Folded {
   return { view, rows: rows.length, end, effects, changed, merged }
 }
 
-/** The view with the entries that were added since, if they leave everything before them as it was. */
+/** The view extended by the entries added since, if these leave everything before them unchanged. */
 function extended(before: Folded, transcript: Transcript, seen: SeenIds): Folded | undefined {
   const { effects, changed, merged, view } = before
   const { rows, tree } = transcript
@@ -172,7 +172,7 @@ function editsInForce(changes: readonly Change[], { out }: Standing): readonly E
   return changes.filter((change): change is EditAt => {
     const { row, edit } = change
     if (!edit || edit.type === 'undo' || edit.type === 'rewind' || out.has(row)) return false
-    // A later summary replaced the history that the server hid parts of, so nothing is hidden any more.
+    // A later summary replaced the history from which the server hid parts, so nothing is hidden any more.
     return edit.type !== 'server-cleared' || row > boundary
   })
 }
@@ -185,7 +185,7 @@ function pinsOf(edits: readonly EditAt[], { pinned }: Effects): readonly string[
 function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly ViewPiece[]): Reduction | undefined {
   for (const { row, edit } of inForce.toReversed()) {
     const known = live.rows[row]
-    // Begins an empty context: nothing of an earlier size is left.
+    // Begins an empty context, so no earlier size counts.
     if (!edit && objectAt(known?.entry.record, 'everlong')?.isCleared === true) return undefined
     const before = edit ? edit.size : known?.head.boundary?.preTokens
     if (before === undefined) continue
@@ -238,7 +238,7 @@ function prefixChanges({ changes, standing, live, kept, targets }: Changed): rea
   })
 }
 
-/** For each change that was ever undone or brought back: the row of the last undo that did so. */
+/** The row of the last undo that undid or restored each change. */
 function lastTurns(changes: readonly Change[], rowOf: (uuid: string) => number): ReadonlyMap<number, number> {
   const roots = new Map<number, number>()
   const turns = new Map<number, number>()
@@ -298,7 +298,7 @@ function answersOnOtherPrefix(merged: readonly Merged[], now: Changed) {
 function freedSince(changes: readonly PrefixChange[], { row, end }: PlacedAnswer): number | undefined {
   let sum = 0
   for (const { place, above, below, freed, kept, row: changed } of changes) {
-    // Its own pieces count too: its usage includes an input that was cleared later.
+    // Includes its own parts, because its usage counts an input that was cleared later.
     const isOver = place < end && above < row && (row < below || kept?.has(row) === true)
     if (!isOver) continue
     // Removed, restored, removed again: the answers in between saw one state or the other.

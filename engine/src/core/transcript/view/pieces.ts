@@ -130,19 +130,19 @@ function rowsWrittenBy(boundary: number, all: readonly Row[], { rowOf }: LiveRow
 }
 
 export type Source = {
-  /** The entries, in order. A message that replaces a range names all entries of the range. */
+  /** The entries, in order. A message that replaces a range lists all entries of the range. */
   readonly uuids: readonly string[]
   readonly edits: readonly string[]
   readonly isPinned: boolean
-  /** The messages it was merged from, one for each entry or range. */
+  /** The pieces of the message, one per entry or range. */
   readonly pieces: readonly ViewMessage[]
 }
 
 export type ViewPiece = {
-  /** Of its entry, or of the edit that replaced a range. */
+  /** The row of its entry, or of the edit that replaced a range. */
   readonly row: number
   readonly message: ViewMessage
-  /** Of its entry, or of all entries in a range. */
+  /** The uuid of its entry, or of all entries in a range. */
   readonly uuids: readonly string[]
   readonly edits: readonly string[]
   readonly isPinned: boolean
@@ -184,7 +184,7 @@ export function mergePieces(pieces: readonly ViewPiece[]): Merged[] {
   return merged
 }
 
-/** How many of these are before the last round, which the next piece may join. */
+/** Number of messages before the last round, which the next piece may extend. */
 export function beforeLastRound(merged: readonly Merged[]): number {
   const isLastAnswered = merged.at(-1)?.message.role === 'user' && merged.length > 1
   return Math.max(0, merged.length - (isLastAnswered ? 2 : 1))
@@ -280,7 +280,7 @@ function contextBlocks(attachments: readonly ViewMessage[]): readonly Block[] {
   return [{ type: 'text', text }, ...media]
 }
 
-/** The origin of a mixed message: the first of these that it contains. */
+/** The origin of a mixed message is the first of these that it contains. */
 const weightiest: readonly Origin[] = ['summary', 'tool-result', 'human', 'agent', 'meta', 'attachment']
 
 function originOfAll(messages: readonly ViewMessage[]): Origin {

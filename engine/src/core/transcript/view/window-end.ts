@@ -30,7 +30,7 @@ type Window = {
   readonly leaf: number | undefined
 }
 
-/** Undefined if the next entry may change what is before it, whatever it is. */
+/** Undefined if any next entry may change earlier messages. */
 export function windowEnd(transcript: Transcript, { order, graph, leaf }: Window): WindowEnd | undefined {
   const { rows, tree, changes } = transcript
   const { heads, table, boundaries } = tree
@@ -56,7 +56,7 @@ export function windowEnd(transcript: Transcript, { order, graph, leaf }: Window
 function namedIn({ rows, tree, changes }: Transcript): ReadonlySet<string> {
   const named = new Set<unknown>(tree.table.pending.values())
   for (const { row, edit } of changes) {
-    // All strings of an edit, so that an edit with another field needs no change here. Its texts are no ids.
+    // Collects all strings of an edit, so that a new field needs no change here. Texts among them do no harm.
     for (const value of Object.values(edit ?? {}).flat()) named.add(value)
     if (edit) continue
     const { head, entry } = rows[row] as Row
@@ -66,7 +66,7 @@ function namedIn({ rows, tree, changes }: Transcript): ReadonlySet<string> {
   return named as ReadonlySet<string>
 }
 
-/** The ids of results and answers that a transcript has had, in any branch. Read when first asked for. */
+/** The ids of results and answers in all branches of a transcript. Read on first use. */
 export type SeenIds = { readonly results: Set<string>; readonly answers: Set<string>; rows: number }
 
 export function noIdsSeen(): SeenIds {
@@ -113,14 +113,14 @@ function noteIds(seen: SeenIds, heads: readonly Head[], end: number): void {
 
 type Placing = { readonly row: number; readonly end: WindowEnd; readonly seen: SeenIds }
 
-/** `beside`: it has no place in the window and changes nothing there. */
+/** `beside`: the entry has no place in the window and changes nothing there. */
 function placeAfter({ tree }: Transcript, { row, end, seen }: Placing): 'next' | 'beside' | 'unknown' {
   const { heads, table } = tree
   const { uuid, sidechain, messageId, toolUses, toolResults } = heads[row] as Head
   if (uuid === undefined) return 'beside'
   const isNamed = [uuid, ...toolUses, ...toolResults].some((id) => end.named.has(id))
   if (isNamed || table.duplicates.at(-1) === row) return 'unknown'
-  // Messages of sub-agents count only in files that have no others.
+  // Messages of sub-agents count only in files without other messages.
   if (sidechain !== end.isSidechain) return sidechain ? 'beside' : 'unknown'
   const isPart = isVisibleAt(table, row) || toolResults.length > 0
   if (table.parents[row] !== end.tip) return isPart ? 'unknown' : 'beside'

@@ -33,7 +33,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'user.message': (data, { chain }, at) => {
     const source = stringAt(data, 'source')
-    // What the client adds to a prompt is in transformedContent; content is what was typed.
+    // transformedContent includes text that the client added; content is what the person typed.
     const content = stringAt(data, 'content') ?? ''
     return [chain.add(userRecord(content, source !== undefined && source !== 'user'), placeOf(at))]
   },

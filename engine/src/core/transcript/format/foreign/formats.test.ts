@@ -321,7 +321,7 @@ describe('Codex rollouts', () => {
     ]
     const origins = (forked: JsonObject) =>
       read(rollout(forked)).entries.flatMap(({ record }) => (record.type === 'user' ? [originOf(record)] : []))
-    // The compaction only repeats what was said.
+    // The compaction only repeats earlier messages.
     expect(origins({ forked_from_id: '0001' })).toEqual(['human', 'agent', 'meta', 'meta', 'meta'])
     expect(origins({})).toEqual(['agent', 'agent', 'meta', 'meta', 'meta'])
   })

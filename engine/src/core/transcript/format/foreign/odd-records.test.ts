@@ -1,4 +1,4 @@
-// Records that clients write seldom, or leave fields out of.
+// Records that clients rarely write, or that lack some fields.
 import { expect, test } from 'vitest'
 import { textOf } from '../../../message/block.ts'
 import type { JsonObject } from '../../../message/json.ts'

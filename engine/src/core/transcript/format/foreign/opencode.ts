@@ -46,7 +46,7 @@ function entriesOf(message: JsonObject, session: Session): readonly Entry[] {
   chain.know(defined({ cwd: stringAt(objectAt(info, 'path'), 'cwd') }))
   const text = textsOf(parts).join('\n')
   if (info.summary === true) {
-    // One that failed or was stopped changed nothing.
+    // A failed or interrupted compaction changed nothing.
     if (isObject(info.error) || text === '') return []
     const asked = session.request
     const trigger = asked === undefined ? 'unknown' : asked.auto === true ? 'auto' : 'manual'
@@ -78,7 +78,7 @@ function userRecords(parts: readonly JsonObject[]): readonly JsonObject[] {
 function asTyped(text: string): string {
   const inner = text.slice(1, -1)
   const isQuoted = text.startsWith('"') && text.endsWith('"') && inner.includes(' ')
-  // opencode escapes those inside.
+  // opencode escapes quotation marks inside the prompt.
   return isQuoted && !inner.replaceAll('\\"', '').includes('"') ? inner.replaceAll('\\"', '"') : text
 }
 
