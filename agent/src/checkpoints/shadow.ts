@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { safeGit } from 'everlong/internal/node'
 import { isWithin } from '../files/paths.ts'
 
 export type Shadow = {
@@ -126,26 +127,20 @@ type GitOptions = {
   readonly input?: string | undefined
 }
 
-const settings = [
-  'core.autocrlf=false',
-  'core.fsmonitor=false',
-  'core.hooksPath=/dev/null',
-  'gc.auto=0',
-  'core.quotePath=false',
-]
+const settings = ['core.autocrlf=false', 'gc.auto=0', 'core.quotePath=false']
 
 function runGit(args: readonly string[], { folder, repository, index, input }: GitOptions): Promise<string> {
-  const clean = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
+  const safe = safeGit()
   const own =
     repository === undefined || index === undefined
       ? {}
       : { GIT_DIR: repository, GIT_WORK_TREE: folder, GIT_INDEX_FILE: index }
-  const env = { ...Object.fromEntries(clean), ...own, GIT_OPTIONAL_LOCKS: '0' }
+  const env = { ...safe.env, ...own }
   // `init` makes the repository that the variables name, and accepts no work tree.
   if (args[0] === 'init') for (const name of Object.keys(own)) Reflect.deleteProperty(env, name)
   return new Promise((resolve, reject) => {
     const flags = settings.flatMap((setting) => ['-c', setting])
-    const child = spawn('git', [...flags, ...args], { cwd: folder, env, timeout: maxMs })
+    const child = spawn('git', [...safe.flags, ...flags, ...args], { cwd: folder, env, timeout: maxMs })
     const output: Buffer[] = []
     let problem = ''
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk))

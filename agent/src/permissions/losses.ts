@@ -4,6 +4,7 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
+import { safeGit } from 'everlong/internal/node'
 import { maxKeptBytes } from '../checkpoints/shadow.ts'
 import { isWithin } from '../files/paths.ts'
 import { type Disk, disk } from './disk.ts'
@@ -85,9 +86,10 @@ const maxMs = 5_000
 /** Relative to the workspace. None if it is not a repository: then checkpoints have everything. */
 function ignoredIn(paths: readonly string[], root: string): Promise<readonly string[]> {
   const listed = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory', '--']
-  const args = ['--literal-pathspecs', '-c', 'core.fsmonitor=false', ...listed, ...paths]
+  const { flags, env } = safeGit()
+  const args = ['--literal-pathspecs', ...flags, ...listed, ...paths]
   return new Promise((resolve) => {
-    execFile('git', args, { cwd: root, timeout: maxMs, maxBuffer: 1 << 24 }, (_, output) => {
+    execFile('git', args, { cwd: root, env, timeout: maxMs, maxBuffer: 1 << 24 }, (_, output) => {
       resolve(output.split('\0').filter((path) => path !== ''))
     })
   })

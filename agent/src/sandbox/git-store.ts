@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
+import { safeGit } from 'everlong/internal/node'
 import { programOf } from '../permissions/programs.ts'
 import type { RuleSet } from '../permissions/rule.ts'
 import type { Script } from '../permissions/script.ts'
@@ -68,18 +69,12 @@ function pathSpec(pattern: string, root: string, folder: string): string {
   return from.startsWith('../') && /[*?[{]/.test(from) ? `**/${basename(from)}` : from
 }
 
-/**
- * A command may have made the repository, so nothing in its settings may run a program: no fetching of missing objects, no monitor
- * of files, no check of signatures.
- */
-const settings = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false']
-const withoutNetwork = { GIT_ALLOW_PROTOCOL: '', GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' }
-
 /** A search that fails or does not end in time may have missed something, unless it was about a place outside. */
 function printsSomething(folder: string, words: readonly string[]): Promise<boolean> {
-  const env = { ...process.env, ...withoutNetwork, LC_ALL: 'C' }
+  // A command may have made the repository.
+  const { flags, env } = safeGit()
   return new Promise((resolve) => {
-    execFile('git', [...settings, ...words], { cwd: folder, timeout: patienceMs, env }, (error, output, problem) => {
+    execFile('git', [...flags, ...words], { cwd: folder, timeout: patienceMs, env }, (error, output, problem) => {
       const hasFailed = error?.killed === true || (typeof error?.code === 'number' && !isOutside.test(problem))
       resolve(output.trim() !== '' || hasFailed)
     })

@@ -151,6 +151,52 @@ describe('a repository', () => {
     expect(readFileSync(join(folder, '.git', 'index')).equals(index)).toBe(true)
   })
 
+  test.each(['x', 'a.b', 'A=b'])('filters of the repository do not run: %j', async (name) => {
+    put('a', '1')
+    put('.gitattributes', `* filter=${name}`)
+    commit('One')
+    put('a', '2')
+    const sprung = join(folder, '.git', 'sprung')
+    for (const key of ['clean', 'smudge', 'process'])
+      git(['config', '--file', '.git/more', `filter.${name}.${key}`, `touch "${sprung}"; cat`])
+    git(['config', 'include.path', 'more'])
+    const state = await gitWorkspace({ folder }).state()
+    const refused = { type: 'unknown', why: 'the settings of the repository may run programs' }
+    expect(state).toMatchObject(name.includes('=') ? refused : { unstaged: { count: 1 } })
+    expect(existsSync(sprung)).toBe(false)
+  })
+
+  test('filters of the person run', async () => {
+    put('a', 'one')
+    put('.gitattributes', '* filter=upper')
+    commit('One')
+    const settings = join(folder, '.git', 'of-the-person')
+    git(['config', '--file', settings, 'filter.upper.clean', 'tr A-Z a-z'])
+    put('a', 'ONE')
+    const home = process.env.HOME
+    process.env.HOME = join(folder, '.git')
+    writeFileSync(join(folder, '.git', '.gitconfig'), readFileSync(settings))
+    try {
+      expect(await gitWorkspace({ folder }).state()).toMatchObject({ unstaged: { count: 0 } })
+    } finally {
+      process.env.HOME = home
+    }
+  })
+
+  test('a folder that only looks like a repository is none', async () => {
+    const plain = join(folder, 'plain')
+    mkdirSync(plain)
+    execFileSync('git', ['init', '-q', '--bare', plain])
+    const settings = join(plain, 'config')
+    git(['config', '--file', settings, 'core.bare', 'false'])
+    git(['config', '--file', settings, 'core.worktree', plain])
+    const state = await gitWorkspace({ folder: plain }).state()
+    expect(state).toMatchObject({
+      type: 'unknown',
+      why: expect.stringMatching(/^git refused: cannot use bare repository/),
+    })
+  })
+
   test('the variables of an outer git do not lead to another repository', async () => {
     put('a', '1')
     const hash = commit('One')
@@ -165,7 +211,7 @@ describe('a repository', () => {
   test('more output than the size limit gives what was read, and says that it is not all', async () => {
     const loud = join(folder, 'loud')
     const status = "printf '# branch.head main\\0'; yes '? x' | head -c 2000000 | tr '\\n' '\\0'"
-    writeFileSync(loud, `#!/bin/sh\ncase "$*" in *rev-parse*) echo;; *) ${status};; esac\n`)
+    writeFileSync(loud, `#!/bin/sh\ncase "$*" in *rev-parse*|*config*) echo;; *) ${status};; esac\n`)
     chmodSync(loud, 0o755)
     const state = await gitWorkspace({ folder, git: loud, timeoutMs: 20_000 }).state()
     expect(state).toMatchObject({ type: 'state', branch: 'main', isPartial: true })

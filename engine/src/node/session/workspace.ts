@@ -13,6 +13,7 @@ import type {
   WorkspaceFile,
   WorkspaceState,
 } from '../../core/ports/workspace.ts'
+import { filtersOff, listSettings, safeGit } from '../safe-git.ts'
 
 export type GitWorkspaceOptions = {
   readonly folder: string
@@ -59,7 +60,7 @@ const log = 'log -z --no-show-signature --encoding=UTF-8 --format=%H%x00%s'.spli
 
 async function stateOf(place: Place, since: Since | undefined): Promise<WorkspaceState> {
   const prefix = await run(place, ['rev-parse', '--show-prefix'])
-  const output = await run(place, status)
+  const output = await run(place, [...(await withoutFilters(place)), ...status])
   const { oid, branch, upstream, ...files } = parseStatus(output.text, prefix.text.trimEnd())
   const age = since && `--max-age=${Math.max(0, Math.floor(since.time / 1000))}`
   const commits = oid && age ? await commitsOf(place, [`--max-count=${maxCounted}`, age, oid]) : undefined
@@ -73,6 +74,14 @@ async function stateOf(place: Place, since: Since | undefined): Promise<Workspac
     ...defined({ commits: commits && capped(commits, maxCommits) }),
     isPartial: output.isCut || commits?.length === maxCounted,
   }
+}
+
+/** `git status` filters files that may have changed. */
+async function withoutFilters(place: Place): Promise<readonly string[]> {
+  const { text, isCut } = await run(place, listSettings)
+  const flags = isCut ? undefined : filtersOff(text)
+  if (flags === undefined) throw new GitFailed('the settings of the repository may run programs')
+  return flags
 }
 
 function capped<T>(all: readonly T[], max: number): Capped<T> {
@@ -97,32 +106,18 @@ class GitFailed extends Error {}
 
 type Output = { readonly text: string; readonly isCut: boolean }
 
-/** A repository's configuration may name programs to run. */
-const safeConfig = [
-  ['core.fsmonitor', 'false'],
-  ['core.hooksPath', '/dev/null'],
-  ['core.pager', 'cat'],
-  ['protocol.allow', 'never'],
-].flatMap(([name, value]) => ['-c', `${name}=${value}`])
-
 function run({ folder, git, signal }: Place, what: readonly string[]): Promise<Output> {
   const limits = { signal, maxBuffer: maxOutputBytes, killSignal: 'SIGKILL' } as const
-  const options = { cwd: folder, env: environment(), ...limits, windowsHide: true }
+  const { flags, env } = safeGit()
+  const options = { cwd: folder, env, ...limits, windowsHide: true }
   return new Promise((done, fail) => {
-    execFile(git, ['--no-pager', ...safeConfig, ...what], options, (error, text, complaint) => {
+    execFile(git, ['--no-pager', ...flags, ...what], options, (error, text, complaint) => {
       if (!error) done({ text, isCut: false })
       else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') done({ text, isCut: true })
       else if (signal.aborted) fail(error)
       else reasonOf(folder, error, complaint).then((why) => fail(new GitFailed(why)), fail)
     })
   })
-}
-
-/** Variables of an outer git (in a hook) would select another repository. */
-function environment(): NodeJS.ProcessEnv {
-  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
-  const own = { GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', LC_ALL: 'C' }
-  return { ...Object.fromEntries(others), ...own }
 }
 
 async function reasonOf(folder: string, error: ExecFileException, complaint: string): Promise<string> {
