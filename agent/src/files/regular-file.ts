@@ -8,7 +8,7 @@ export type FileText =
   /** `why` continues a sentence about the file: "it is larger than 256 KB". */
   | { readonly type: 'unreadable'; readonly why: string }
 
-export function readRegularFile(path: string, maxBytes: number): FileText {
+export function readRegularFile(path: string, maxBytes: number, encoding: 'utf8' | 'latin1' = 'utf8'): FileText {
   const unreadable = (why: string): FileText => ({ type: 'unreadable', why })
   try {
     // Opening a device can already do something.
@@ -18,7 +18,7 @@ export function readRegularFile(path: string, maxBytes: number): FileText {
       if (!fstatSync(file).isFile()) return unreadable(notRegular)
       const bytes = firstBytes(file, maxBytes + 1)
       if (bytes.length > maxBytes) return unreadable(`it is larger than ${maxBytes / 1024} KB`)
-      return { type: 'text', text: bytes.toString('utf8') }
+      return { type: 'text', text: bytes.toString(encoding) }
     } finally {
       closeSync(file)
     }

@@ -11,6 +11,8 @@ export type Disk = {
   readonly exists: (path: string) => boolean
   /** Undefined if it is not a regular file of at most 1 MB that can be read. */
   readonly read: (path: string) => string | undefined
+  /** Whether a file has these bytes. One that cannot be read, or is larger than 64 MB, may have them. */
+  readonly contains: (path: string, bytes: Buffer) => boolean
   /** Device and inode of a file that has several names (hard links). Undefined for any other. */
   readonly identity: (path: string) => string | undefined
   /** The files in a folder and in the folders below, or the path itself if it is a file. Links are not followed. */
@@ -23,11 +25,12 @@ export const noDisk: Disk = {
   list: () => [],
   exists: () => true,
   read: () => undefined,
+  contains: () => true,
   identity: () => undefined,
   filesBelow: () => ({ files: [], isCut: false }),
 }
 
-export const disk: Disk = { realPath, list, exists: existsSync, read, identity, filesBelow }
+export const disk: Disk = { realPath, list, exists: existsSync, read, contains, identity, filesBelow }
 
 function realPath(path: string): string {
   try {
@@ -52,6 +55,14 @@ const maxReadBytes = 1024 * 1024
 function read(path: string): string | undefined {
   const found = readRegularFile(path, maxReadBytes)
   return found.type === 'text' ? found.text : undefined
+}
+
+const maxSearchedBytes = 64 * 1024 * 1024
+
+function contains(path: string, bytes: Buffer): boolean {
+  if (!existsSync(path)) return false
+  const found = readRegularFile(path, maxSearchedBytes, 'latin1')
+  return found.type === 'unreadable' || found.text.includes(bytes.toString('latin1'))
 }
 
 export function identity(path: string): string | undefined {

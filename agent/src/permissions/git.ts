@@ -1,6 +1,4 @@
 // What git runs besides itself: aliases, configured commands, and commands in its arguments.
-import { dirname, join, resolve } from 'node:path'
-import type { Disk } from './disk.ts'
 import { literal, mayBe, type Started, textOf, type Word, type Words } from './words.ts'
 
 /** Options of git before its subcommand that take the next word as their value. */
@@ -87,43 +85,4 @@ function inArguments(sub: string | undefined, rest: Words, commands: readonly Wo
   const unknown: Word | undefined = script.find(({ type }) => type !== 'literal')
   const text = unknown ?? literal(script.map((word) => textOf(word) ?? '').join(' '))
   return { commands, scripts: script.length === 0 ? [] : [text] }
-}
-
-/** Settings that name a program, or another file with settings. */
-const runningSettings =
-  /\b(?:fsmonitor|external|textconv|command|program|process|clean|smudge|pager|editor|hookspath|sshcommand|askpass|helper|path|showsignature|uploadpack|vcs|allow)\s*=|\bext::/i
-
-/** Whether a repository that git may find from this folder names a program that `git status` or `git diff` would run. A copied folder brings its own. */
-export function gitRuns(folder: string, disk: Disk): boolean {
-  return gitFoldersFrom(disk.realPath(folder), disk).some((git) => {
-    const files = ['config', 'config.worktree'].map((name) => join(git, name)).filter(disk.exists)
-    return files.some((path) => namesProgram(disk.read(path))) || disk.exists(join(git, 'hooks', 'post-index-change'))
-  })
-}
-
-/** Settings that cannot be read, because they are too long or not in a regular file, may name anything. */
-function namesProgram(settings: string | undefined): boolean {
-  return settings === undefined || runningSettings.test(settings)
-}
-
-/**
- * Folders that may have settings of git: `.git`, what it links to, and bare repositories, here and in all folders above, because git
- * goes on to the next if one is not valid.
- */
-function gitFoldersFrom(folder: string, disk: Disk): readonly string[] {
-  const git = join(folder, '.git')
-  const link = /^gitdir: (.*)$/m.exec(disk.read(git) ?? '')?.[1]
-  const isBare = disk.list(folder).some((name) => /^head$/i.test(name))
-  const own = [
-    ...(disk.exists(git) ? [link === undefined ? git : resolve(folder, link)] : []),
-    ...(isBare ? [folder] : []),
-  ]
-  const above = dirname(folder) === folder ? [] : gitFoldersFrom(dirname(folder), disk)
-  return [...own.flatMap((each) => [each, ...commonOf(each, disk)]), ...above]
-}
-
-/** The main repository of a worktree. */
-function commonOf(git: string, disk: Disk): readonly string[] {
-  const common = disk.read(join(git, 'commondir'))?.trim()
-  return common === undefined ? [] : [resolve(git, common)]
 }

@@ -1,5 +1,4 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -246,80 +245,4 @@ test('with files that may not be read, a search by a command asks, and they are 
     ask: commands.slice(3, 6),
     deny: ['cat .env'],
   })
-})
-
-test.each([
-  ['a setting', 'config', '[core]\n\tfsmonitor = ./evil\n'],
-  ['a setting on the line of its section', 'config', '[diff]external=./evil\n'],
-  ['settings elsewhere', 'config', '[include]\n\tpath = ../evil\n'],
-  ['settings of a worktree', 'config.worktree', '[core]\n\tfsmonitor = ./evil\n'],
-  ['a hook', 'hooks/post-index-change', '#!/bin/sh\n'],
-])('git asks in a repository that names a program in %s', (_, file, text) => {
-  const root = workspace()
-  writeFileSync(join(root, '.git', file), text)
-  expect(sorted(['git status', 'cd src && git log', 'ls'], root, { mode: 'ask' })).toEqual({
-    allow: ['ls'],
-    ask: ['git status', 'cd src && git log'],
-    deny: [],
-  })
-})
-
-test.each([
-  ['the program of a remote', '[remote "origin"]\n\turl = .\n\tpromisor = true\n\tuploadpack = ./evil\n'],
-  ['the helper of a remote', '[remote "origin"]\n\tvcs = evil\n'],
-  ['another transport', '[protocol "ext"]\n\tallow = always\n'],
-  ['an address', '[remote "origin"]\n\turl = ext::./evil\n'],
-])('git asks in a repository that names a program as %s', (_, text) => {
-  const root = workspace()
-  writeFileSync(join(root, '.git', 'config'), text)
-  expect(sorted(['git log -p'], root, { mode: 'ask' }).ask).toEqual(['git log -p'])
-})
-
-function bareRepository(folder: string, settings: string): void {
-  for (const name of ['objects', 'refs']) mkdirSync(join(folder, name), { recursive: true })
-  writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n')
-  writeFileSync(join(folder, 'config'), settings)
-}
-
-test('git asks if its settings cannot be read, because they are too long or in a pipe', () => {
-  const root = workspace()
-  for (const name of ['long', 'pipe', 'good']) mkdirSync(join(root, name, '.git'), { recursive: true })
-  const comment = `#${'x'.repeat(1024 * 1024)}`
-  writeFileSync(join(root, 'long', '.git', 'config'), `${comment}\n[core]\n\tfsmonitor = ./evil\n`)
-  execFileSync('mkfifo', [join(root, 'pipe', '.git', 'config')])
-  writeFileSync(join(root, 'good', '.git', 'config'), comment.slice(0, 1024 * 1024))
-  const [allow, ask] = [['cd good && git status'], ['cd long && git status', 'cd pipe && git status']] as const
-  expect(sorted([...allow, ...ask], root, { mode: 'ask' })).toEqual({ allow, ask, deny: [] })
-})
-
-test('git asks in a bare repository that names a program, and in the folders below it', () => {
-  const root = workspace()
-  bareRepository(join(root, 'evil'), '[core]\n\tfsmonitor = ./evil\n')
-  bareRepository(join(root, 'good'), '[core]\n\tbare = true\n')
-  // Not a repository, so git goes on to the folder itself.
-  mkdirSync(join(root, 'evil', '.git'))
-  symlinkSync(join(root, 'evil', 'refs'), join(root, 'src', 'refs'))
-  const ask = ['cd evil && git status', 'git -C evil/refs log', 'cd src/refs && git status']
-  const allow = ['git status', 'cd good && git log', 'cd evil && ls']
-  expect(sorted([...ask, ...allow], root, { mode: 'ask' })).toEqual({ allow, ask, deny: [] })
-  expect(sorted([...ask, ...allow], root, { mode: 'plan' })).toEqual({ allow, ask: [], deny: ask })
-  // Git accepts this link, though it leads nowhere.
-  unlinkSync(join(root, 'evil', 'HEAD'))
-  symlinkSync('refs/heads/main', join(root, 'evil', 'HEAD'))
-  expect(sorted(ask, root, { mode: 'ask' }).ask).toEqual(ask)
-})
-
-test('git asks in a worktree that names a program, or whose main repository does', () => {
-  const root = workspace()
-  const main = join(root, '.git')
-  mkdirSync(join(main, 'worktrees', 'w'), { recursive: true })
-  writeFileSync(join(main, 'worktrees', 'w', 'commondir'), '../..\n')
-  mkdirSync(join(root, 'w'))
-  writeFileSync(join(root, 'w', '.git'), `gitdir: ${join(main, 'worktrees', 'w')}\n`)
-  expect(sorted(['git status'], join(root, 'w'), { mode: 'ask' }).allow).toEqual(['git status'])
-  writeFileSync(join(main, 'worktrees', 'w', 'config.worktree'), '[core]\n\tfsmonitor = ./evil\n')
-  expect(sorted(['git status'], join(root, 'w'), { mode: 'ask' }).ask).toEqual(['git status'])
-  unlinkSync(join(main, 'worktrees', 'w', 'config.worktree'))
-  writeFileSync(join(main, 'config'), '[core]\n\tfsmonitor = ./evil\n')
-  expect(sorted(['git status'], join(root, 'w'), { mode: 'ask' }).ask).toEqual(['git status'])
 })

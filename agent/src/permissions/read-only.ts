@@ -1,9 +1,10 @@
 // Commands that only look at the workspace, so that nobody needs to be asked about them: listed programs with harmless options,
 // whose arguments name no file outside of it.
 import { isWithin } from '../files/paths.ts'
-import { gitRuns } from './git.ts'
+
 import { foldersOf, opensFiles, placesOf, type Where } from './named-paths.ts'
 import { startedBy } from './programs.ts'
+import { gitLeaves } from './repositories.ts'
 import type { Script } from './script.ts'
 import { literal } from './words.ts'
 
@@ -21,7 +22,7 @@ export function readOnlyCommands({ plain = [] }: Script, looking: Looking): (wor
   )
   if (!folders?.every((folder) => isWithin(root, disk.realPath(folder)))) return () => false
   const staysInside = (word: string) => folders.every((folder) => isInside(word, folder, looking))
-  const runsNothing = !plain.some(([program]) => program === 'git') || !folders.some((each) => gitRuns(each, disk))
+  const runsNothing = !plain.some(([program]) => program === 'git') || !folders.some((each) => gitLeaves(each, looking))
   return (words) =>
     isHarmless(words) &&
     (!opensFiles(words.map(literal)) || words.slice(1).flatMap(namesIn).every(staysInside)) &&

@@ -1,9 +1,11 @@
 // Which folders of the machine a sandboxed command may read and write, besides what rules say: the workspace, its repository,
 // temporary files, the system's programs, and the tools that the person has installed.
-import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { isWithin } from '../files/paths.ts'
+import { disk } from '../permissions/disk.ts'
+import { ownLinkedStores } from '../permissions/repositories.ts'
 
 export type Folders = {
   /** The workspace's folder and those that were added to it. */
@@ -130,7 +132,7 @@ function repositoryOf(root: string, userHome: string): Repository {
     const found = statSync(dotGit, { throwIfNoEntry: false })
     if (found && !isPlaceholder(dotGit, found)) {
       if (isWithin(folder, userHome)) return noRepository
-      const stores = found.isDirectory() ? [dotGit] : linkedStores(dotGit)
+      const stores = found.isDirectory() ? [dotGit] : ownLinkedStores(folder, disk)
       return { readable: folder === root ? [] : [folder], stores }
     }
     if (folder === dirname(folder)) return noRepository
@@ -175,24 +177,3 @@ export function withModules(store: string): readonly string[] {
 
 /** Parts of a module's name. */
 const maxModuleDepth = 8
-
-/**
- * The stores of a worktree or a submodule, which has a file `.git`. Anybody can write such a file, so the store must be one of git's
- * own for this folder.
- */
-function linkedStores(dotGit: string): readonly string[] {
-  const text = readFileSync(dotGit, 'utf8')
-  const target = /^gitdir: (.+)$/m.exec(text)?.[1]
-  if (target === undefined) return []
-  const store = resolve(dirname(dotGit), target.trim())
-  if (!existsSync(store)) return []
-  const back = join(store, 'gitdir')
-  if (existsSync(back)) {
-    const isOwn = resolve(store, readFileSync(back, 'utf8').trim()) === dotGit
-    const common = join(store, 'commondir')
-    if (!isOwn || !existsSync(common)) return []
-    return [store, resolve(store, readFileSync(common, 'utf8').trim())]
-  }
-  const isModule = /\/\.git\/modules\//.test(store) && isWithin(dirname(store.split('/.git/modules/')[0] ?? ''), dotGit)
-  return isModule ? [store] : []
-}
