@@ -61,7 +61,8 @@ export type DecideOptions = {
 export function decide(access: Access, options: DecideOptions): Decision {
   const { mode, rules, root, ownFolders = [] } = options
   const disk = listingOnce(options.disk ?? noDisk)
-  const looking = { root, disk, hasHiddenFiles: rules.deny.some(hidesFiles) }
+  const isSecret = (path: string) => isSecretFile(path) && !isOpened(rules.allow, path, root)
+  const looking = { root, disk, isHidden: hiddenBy(rules.deny, { root, disk }), isSecret }
   const denials = rules.deny.map((rule) => ({ rule, coverage: denies(rule, access, { root, disk }) }))
   const denial = denials.find(({ coverage }) => coverage.type === 'yes')
   if (denial) return { type: 'deny', reason: `the rule ${formatRule(denial.rule)} in the settings forbids it` }
@@ -76,7 +77,7 @@ export function decide(access: Access, options: DecideOptions): Decision {
     if (isInside && rule.type === 'path') continue
     if (coverage.type === 'maybe') return inDoubt(access, options, `${formatRule(rule)} may forbid it: ${coverage.why}`)
   }
-  if (access.type === 'read' && !namesSecret(access, looking)) {
+  if (access.type === 'read' && !isSecretPlace(access.place)) {
     const { place } = access
     if (place.isInside || ownFolders.some((folder) => isWithin(folder, place.real))) return { type: 'allow' }
   }
@@ -88,10 +89,8 @@ export function decide(access: Access, options: DecideOptions): Decision {
 }
 
 /** Files with secrets may be in the workspace, and looking at one asks like looking outside of it. */
-function namesSecret(access: Access, where: Where): boolean {
-  if (access.type === 'read') return [access.place.path, access.place.real].some(isSecretFile)
-  if (access.type !== 'run') return false
-  return pathCoverage({ pattern: '.env', covers: isSecretFile }, access.script, where).type === 'yes'
+function isSecretPlace({ path, real }: Place): boolean {
+  return [path, real].some(isSecretFile)
 }
 
 function changes(access: Access, looking: Looking): boolean {
@@ -149,8 +148,8 @@ export function isOrdinaryEdit(access: Access, root: string): boolean {
 function rulesFor(access: Exclude<Access, { readonly type: 'run' }>, root: string): readonly Rule[] {
   switch (access.type) {
     case 'read': {
-      const { path, real } = access.place
-      if ([path, real].some(isSecretFile)) return [{ tool: 'Read', type: 'path', pattern: patternFor(real, root) }]
+      const { real } = access.place
+      if (isSecretPlace(access.place)) return [{ tool: 'Read', type: 'path', pattern: patternFor(real, root) }]
       const folder = dirname(real)
       return folder === sep ? [] : [{ tool: 'Read', type: 'path', pattern: `/${escapeGlob(folder)}/**` }]
     }
@@ -203,15 +202,10 @@ function isCommandAllowed(allow: readonly Rule[], script: Script, looking: Looki
 /** Which commands of the script only look, or are covered by some rule. */
 function allowedCommands(allow: readonly Rule[], script: Script, looking: Looking) {
   const rules = allow.filter(({ tool }) => tool === 'Bash')
-  const isHarmless = !namesSecret({ type: 'run', script }, looking) || readsSecrets(allow, script, looking)
-  const looks = isHarmless ? readOnlyCommands(script, looking) : () => false
+  const secrets = { pattern: '.env', covers: looking.isSecret }
+  const namesSecret = pathCoverage(secrets, script, looking).type === 'yes'
+  const looks = namesSecret ? () => false : readOnlyCommands(script, looking)
   return (words: readonly string[]) => looks(words) || rules.some((rule) => allowsCommand(rule, words))
-}
-
-/** A rule allows reading every secret that the script names. */
-function readsSecrets(allow: readonly Rule[], script: Script, where: Where): boolean {
-  const covers = (path: string) => isSecretFile(path) && !isOpened(allow, path, where.root)
-  return pathCoverage({ pattern: '.env', covers }, script, where).type !== 'yes'
 }
 
 /** Whether a rule allows reading this path. */

@@ -94,6 +94,10 @@ grep -f/etc/passwd x
 grep -f /etc/passwd x
 grep --file=/etc/passwd x
 grep --exclude-from=link.txt x src
+grep -d recurse x .
+grep -nd recurse x .
+grep --directories=recurse x .
+grep --dir=rec x .
 grep -R x .
 diff --from-file=.. src
 diff --from-file=link.txt src
@@ -165,11 +169,28 @@ test('everything else asks', () => {
 test('a question for the version asks if the tool first loads what the project names, and so does a list that is written', () => {
   const root = workspace()
   const ask = [
-    ...['yarn', 'pnpm', 'cargo', 'rustc', 'mvn', 'gradle', 'dotnet', 'composer'].map((tool) => `${tool} --version`),
-    ...['yarn -v', 'mvn -v', 'tree -R -L 1 -H .', 'tree -LR 1', 'tree -aR'],
+    ...['yarn', 'pnpm', 'cargo', 'rustc', 'mvn', 'gradle', 'dotnet', 'composer', 'poetry', 'go'].map(
+      (tool) => `${tool} --version`,
+    ),
+    ...['yarn -v', 'mvn -v', 'go version', 'poetry -V', 'tree -R -L 1 -H .', 'tree -LR 1', 'tree -aR'],
   ]
-  const allow = ['npm --version', 'python3 -V', 'tree -a -L 2', 'tree -L 1 -H .']
+  const allow = [
+    'npm --version',
+    'npx -v',
+    'python3 -V',
+    'python3 --version',
+    'git --version',
+    'tree -a -L 2',
+    'tree -L 1 -H .',
+  ]
   expect(sorted([...allow, ...ask], root, { mode: 'ask' })).toEqual({ allow, ask, deny: [] })
+})
+
+test('a short option is a question for the version only where the tool does not start', () => {
+  const root = workspace()
+  const ask = ['python3 -v', 'pip3 -v', 'npx -V', 'npm -V', 'node -V', 'bash -V', 'bash -v', 'php -V', 'psql -v']
+  const piped = ['cat src/a.js | python3 -v', 'echo touch PWNED | npx -V', 'echo "system(1)" | python3 -v 2>&1 | head']
+  expect(sorted([...ask, ...piped], root, { mode: 'ask' }).ask).toEqual([...ask, ...piped])
 })
 
 test('after a link, two dots lead to where programs go, and to where the shell goes', () => {
@@ -236,13 +257,77 @@ test('commands that look may stand between allowed ones', () => {
   expect(sorted([...allow, ...ask], root, rules)).toEqual({ allow, ask, deny: [] })
 })
 
-test('with files that may not be read, a search by a command asks, and they are denied by name', () => {
+test('a search that would read a file with secrets or a denied file asks, and other searches do not', () => {
   const root = workspace()
-  const commands = ['ls -A', 'grep KEY src/a.js', 'git diff', 'grep -rn KEY .', 'rg KEY', 'git grep KEY', 'cat .env']
-  const rules = { mode: 'ask', deny: ['Read(.env)'] } as const
-  expect(sorted(commands, root, rules)).toEqual({
-    allow: commands.slice(0, 3),
-    ask: commands.slice(3, 6),
-    deny: ['cat .env'],
+  mkdirSync(join(root, 'conf', 'keys'), { recursive: true })
+  writeFileSync(join(root, 'conf', 'keys', 'id_rsa'), 'topsecret\n')
+  writeFileSync(join(root, 'conf', 'a.js'), '1\n')
+  const ask = [
+    'grep -r KEY',
+    'grep -rn KEY .',
+    'grep -rn src',
+    'grep -rnA 2 src',
+    'grep -rn --after-context 2 src',
+    'grep -r -e KEY',
+    'grep -rne KEY conf',
+    'grep --recursive KEY conf/../conf',
+    'grep -r KEY src/..',
+    'cd conf && grep -rn KEY',
+    'rg KEY',
+    'rg KEY conf',
+    'rg -g "*" -uu KEY src .',
+    'rg --hidden -e src',
+    'diff conf/keys src',
+    'diff . src',
+    // It may be a folder or a pattern, and the folder may not have been changed.
+    'grep -rn conf src',
+    'cd src && grep -rn KEY',
+  ]
+  const allow = [
+    'grep KEY src/a.js',
+    'grep -rn KEY src',
+    'grep -rn -A 2 KEY src',
+    'grep -rne KEY src',
+    "grep -rn KEY src --include '*.ts'",
+    'rg KEY src',
+    "rg -n -g '*.ts' KEY src",
+    'diff src conf/a.js',
+    'git grep KEY',
+  ]
+  expect(sorted([...ask, ...allow], root, { mode: 'ask' })).toEqual({ allow, ask, deny: [] })
+  const denied = { mode: 'ask', deny: ['Read(src/a.js)'] } as const
+  const now = ['grep -rn KEY src', 'rg KEY src', 'git grep KEY', 'diff src conf']
+  expect(sorted([...now, 'ls -A', 'git diff', 'rg KEY conf/a.js'], root, denied)).toEqual({
+    allow: ['ls -A', 'git diff', 'rg KEY conf/a.js'],
+    ask: now,
+    deny: [],
   })
+  const opened = { mode: 'ask', allow: ['Read(id_rsa)', 'Read(.env)'] } as const
+  expect(sorted(ask, root, opened).ask).toEqual([])
+})
+
+test('a search does not ask about a rule whose files are not there, or that ripgrep leaves out', () => {
+  const root = workspace()
+  const commands = ['grep -rn KEY .', 'rg KEY', 'rg KEY .', 'rg --hidden KEY', 'git grep KEY']
+  const rules = { mode: 'ask', deny: ['Read(.env)', 'Read(/no/such/**)'] } as const
+  const ask = ['grep -rn KEY .', 'rg --hidden KEY', 'git grep KEY']
+  expect(sorted(commands, root, rules)).toEqual({ allow: ['rg KEY', 'rg KEY .'], ask, deny: [] })
+  unlinkSync(join(root, '.env'))
+  expect(sorted(commands, root, rules)).toEqual({ allow: commands, ask: [], deny: [] })
+})
+
+test.each([
+  ['.ignore', '!.env'],
+  ['.gitignore', '*\n!.*'],
+  ['.rgignore', '!/.config'],
+  ['.git/info/exclude', '!*.env'],
+])('ripgrep reads a file with a dot that %s lists', (name, text) => {
+  const root = workspace()
+  mkdirSync(join(root, '.config'))
+  mkdirSync(join(root, '.git', 'info'))
+  writeFileSync(join(root, '.config', '.env'), 'KEY=topsecret\n')
+  writeFileSync(join(root, '.ignore'), '!.env.example')
+  expect(sorted(['rg KEY'], root, { mode: 'ask' }).allow).toEqual(['rg KEY'])
+  writeFileSync(join(root, name), text)
+  expect(sorted(['rg KEY'], root, { mode: 'ask' }).ask).toEqual(['rg KEY'])
 })

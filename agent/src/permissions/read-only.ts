@@ -1,21 +1,23 @@
 // Commands that only look at the workspace, so that nobody needs to be asked about them: listed programs with harmless options,
 // whose arguments name no file outside of it.
 import { isWithin } from '../files/paths.ts'
-
 import { foldersOf, opensFiles, placesOf, type Where } from './named-paths.ts'
 import { startedBy } from './programs.ts'
 import { gitLeaves } from './repositories.ts'
 import type { Script } from './script.ts'
+import { readsClosed, searchOf } from './searches.ts'
 import { literal } from './words.ts'
 
 export type Looking = Where & {
-  /** Rules deny reading some files, so a search that may read any file has to ask. */
-  readonly hasHiddenFiles: boolean
+  /** Whether a rule denies reading this path. */
+  readonly isHidden: (path: string) => boolean
+  /** Whether it holds secrets that no rule opens. */
+  readonly isSecret: (path: string) => boolean
 }
 
 /** Which of a script's plain commands only look. */
 export function readOnlyCommands({ plain = [] }: Script, looking: Looking): (words: readonly string[]) => boolean {
-  const { root, disk, hasHiddenFiles } = looking
+  const { root, disk } = looking
   const folders = foldersOf(
     plain.map((words) => words.map(literal)),
     looking,
@@ -27,7 +29,7 @@ export function readOnlyCommands({ plain = [] }: Script, looking: Looking): (wor
     isHarmless(words) &&
     (!opensFiles(words.map(literal)) || words.slice(1).flatMap(namesIn).every(staysInside)) &&
     (runsNothing || words[0] !== 'git') &&
-    !(hasHiddenFiles && isSearch(words))
+    !folders.some((folder) => findsClosed(words, folder, looking))
 }
 
 export function isReadOnly(script: Script, looking: Looking): boolean {
@@ -46,10 +48,13 @@ function isInside(word: string, folder: string, { root, disk }: Where): boolean 
   return paths.every((path) => isWithin(root, path) || !disk.exists(path))
 }
 
-/** It reads files that it does not name. */
-function isSearch([program, ...rest]: readonly string[]): boolean {
-  if (program === 'grep') return rest.some((word) => /^-\w*r|^--rec/.test(word))
-  return program === 'rg' || (program === 'git' && rest.includes('grep'))
+function findsClosed(words: readonly string[], folder: string, { root, disk, isHidden, isSecret }: Looking): boolean {
+  // Files with secrets are not in a repository.
+  const all = { places: [root], skipsDotted: false }
+  if (words[0] === 'git') return words.includes('grep') && readsClosed(all, root, { root, disk, isClosed: isHidden })
+  const search = searchOf(words)
+  const isClosed = (path: string) => isHidden(path) || isSecret(path)
+  return search !== undefined && readsClosed(search, folder, { root, disk, isClosed })
 }
 
 function isHarmless([program = '', ...rest]: readonly string[]): boolean {
@@ -81,7 +86,7 @@ const harmfulOptions: Readonly<Record<string, RegExp>> = {
   diff: /^-\w*r|^--rec/,
   du: /^-\w*X|^--(?:fi|exclude-f)/,
   file: /^-\w*[Cfmz]|^--(?:c|f|m|u)/,
-  grep: /^-\w*[fR]|^--(?:fi|der|exclude-f)/,
+  grep: /^-\w*[dfR]|^--(?:fi|d[ei]r|exclude-f)/,
   md5sum: /^-\w*c|^--c/,
   printf: /^-\w*v/,
   rg: /^-\w*[fzL]|^--(?:pre|hos|sea|fi|fo|ignore-f)/,
@@ -118,15 +123,20 @@ function isPrintingSed(words: readonly string[]): boolean {
 
 /**
  * Tools that people ask for their version; the question runs nothing else. Not so for tools that first load what files of the project
- * name: yarn (`yarnPath`), pnpm (`packageManager`), cargo and rustc (`rust-toolchain.toml`), mvn and gradle (options of Java),
- * dotnet (`global.json`), composer (plug-ins).
+ * name: yarn (`yarnPath`), pnpm (`packageManager`), cargo, rustc and go (the toolchain), mvn and gradle (options of Java), dotnet
+ * (`global.json`), composer and poetry (plug-ins).
  */
 const tools =
-  /^(?:node|npm|bun|deno|npx|tsc|python3?|pip3?|uv|poetry|ruby|gem|go|java|javac|gcc|g\+\+|clang|make|cmake|git|docker|kubectl|psql|php|bash|rg)$/
+  /^(?:node|npm|bun|deno|npx|tsc|python3?|pip3?|uv|ruby|gem|java|javac|gcc|g\+\+|clang|make|cmake|git|docker|kubectl|psql|php|bash|rg)$/
+
+/** Their short question. Other tools start: `python3 -v` and `npx -V` run their input. */
+const shortQuestions: Readonly<Record<string, RegExp>> = {
+  '-v': /^(?:node|npm|bun|npx|tsc|ruby|gem|gcc|g\+\+|clang|make|git|docker|php)$/,
+  '-V': /^(?:python3?|pip3?|uv|deno|psql|rg)$/,
+}
 
 function isVersionQuestion(program: string, [word = '', ...more]: readonly string[]): boolean {
-  const isAsked = /^(?:--version|-v|-V)$/.test(word) || (program === 'go' && word === 'version')
-  return tools.test(program) && isAsked && more.length === 0 && !(program === 'bash' && word !== '--version')
+  return more.length === 0 && (word === '--version' ? tools : shortQuestions[word])?.test(program) === true
 }
 
 /** Subcommands that look whatever their operands are. */
