@@ -5,7 +5,7 @@ import type { ModelClient } from '../ports/model.ts'
 import { checkSettings } from '../settings/check.ts'
 import { type SizeSettings, sizeSettingsIn } from '../settings/resolve.ts'
 import { type Calibration, type Calibrations, isCalibration, uncalibrated } from '../tokens/estimate/counting.ts'
-import { minUsable, type WindowFacts } from '../tokens/windows.ts'
+import { minUsable, type WindowFacts } from '../tokens/explain.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
 

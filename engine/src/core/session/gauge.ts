@@ -28,9 +28,14 @@ import {
   type Tokenizer,
   withoutMargin,
 } from '../tokens/estimate/counting.ts'
-import type { Explanation } from '../tokens/explain.ts'
-import { ConfigurationError } from '../tokens/figure.ts'
-import { guessedWindow, resolveWindows, type WindowFacts, type Windows } from '../tokens/windows.ts'
+import {
+  ConfigurationError,
+  type Explanation,
+  guessedWindow,
+  resolveWindows,
+  type WindowFacts,
+  type Windows,
+} from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord, isWindow, keyOf, type Learned, learningPlace, type Noted } from './context-note.ts'
 import type { Conversation } from './conversation.ts'

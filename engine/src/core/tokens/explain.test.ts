@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ExplainInput, explain } from './explain.ts'
-import { ConfigurationError } from './figure.ts'
+import { ConfigurationError, type ExplainInput, explain } from './explain.ts'
 
 const at = (tokens: number): ExplainInput => ({
   model: 'claude-opus-4-5',
