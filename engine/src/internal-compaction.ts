@@ -22,7 +22,6 @@ export { type ExplainedReduction, explainReductions, reductions, worthInWords } 
 export { createWeigher, turnsIn, type Weigher } from './core/mechanisms/measure.ts'
 export type { DeclineReason } from './core/mechanisms/mechanism.ts'
 export { microByCacheEdit } from './core/mechanisms/micro.ts'
-export { serverCompaction } from './core/mechanisms/native.ts'
 export { appliedEdits } from './core/mechanisms/server-edits.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
 export { type Extraction, extractNotes } from './core/memory/extract.ts'

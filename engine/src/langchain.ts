@@ -45,7 +45,7 @@ export function everlong({
     return called
   }
   const own = model && 'invoke' in model ? model : undefined
-  const client = model && 'send' in model ? model : chatModelClient(() => own ?? asked(), { classes })
+  const client = model && 'send' in model ? model : chatModelClient(() => own ?? asked(), classes)
   const { historyOf, sessions } = adapterSessions<LangChainMessage, LangChainCall>(options, {
     converter: langChainConverter(() => loaded),
     client: model && client,

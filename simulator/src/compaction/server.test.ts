@@ -1,7 +1,6 @@
 // Compaction on the provider's side, asked for through the engine's own client for the Messages API.
 import type { Block, ModelRequest } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import { serverCompaction, situationOf } from 'everlong/internal/compaction'
 import { describe, expect, test } from 'vitest'
 import type { Script } from '../script/script.ts'
 import { createSimulator } from '../simulator.ts'
@@ -55,15 +54,12 @@ describe('on demand', () => {
 test('by threshold: the request carries the edit, and the conversation goes on from the block in the answer', async () => {
   const table = conversation(52, { targetBytes: 900_000 })
   const view = table.view()
-  const client = { contextManagement: true }
-  const plan = serverCompaction({ trigger: 50_000 }).plan(view, situationOf(view, { now: 0, model: name, client }))
-  if (plan.type !== 'delegated') throw new Error(JSON.stringify(plan))
-  expect(plan.freed).toBeGreaterThan(20_000)
-  const { contextManagement, betas = [] } = plan.request
+  const edit = { type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 } }
+  const betas = ['context-management-2025-06-27', 'compact-2026-01-12']
   const { client: model } = world()
   const base = ownRequest(view, { model: name, betas })
   const messages = base.messages.at(-1)?.role === 'user' ? base.messages : [...base.messages, say('Go on.')]
-  const request: ModelRequest = { ...base, messages, options: { context_management: contextManagement } }
+  const request: ModelRequest = { ...base, messages, options: { context_management: { edits: [edit] } } }
   const answer = await model.send(request)
   if (answer.type === 'failed') throw new Error(answer.message)
   expect(answer.content[0]).toMatchObject({ type: 'compaction' })

@@ -12,7 +12,7 @@ import {
   type SendOptions,
   type StreamEvent,
 } from '../../core/ports/model.ts'
-import { type ModelPorts, systemPorts } from '../../models/ports.ts'
+import { systemPorts } from '../../models/ports.ts'
 import type { FailedTry } from '../../models/retry.ts'
 import { createCaller, type PerRequest } from '../../models/sdk.ts'
 import type { Converter } from '../history/converter.ts'
@@ -46,11 +46,10 @@ export type ClientOptions = {
   readonly ownCall?: (() => OwnCall | undefined) | undefined
   /** Marks for the prompt cache reach the provider, although the conversation's own call is not known. */
   readonly takesMarks?: boolean | undefined
-  readonly ports?: ModelPorts
 }
 
 export function languageModelClient(model: Generating, options: ClientOptions): ModelClient {
-  const call = createCaller({}, options.ports ?? systemPorts)
+  const call = createCaller({}, systemPorts)
   const { ownCall, takesMarks = ownCall !== undefined } = options
   const hasCache = takesMarks && /anthropic/i.test(model.provider)
   return {

@@ -31,7 +31,10 @@ class FakeModel {
 test('a summary is asked for without thinking and outside the stream, and the agent’s own model goes on thinking', async () => {
   const asked: unknown[] = []
   const model = new FakeModel('enabled', asked)
-  const client = chatModelClient(() => model as never, { classes: async () => messages as never })
+  const client = chatModelClient(
+    () => model as never,
+    async () => messages as never,
+  )
   const answers = [await client.send(request), await client.send(request)]
   expect(answers).toMatchObject(
     answers.map(() => ({ type: 'answer', content: [{ text: 'In short.' }], stopReason: 'max_tokens' })),

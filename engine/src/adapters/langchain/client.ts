@@ -6,7 +6,7 @@ import { chatStopReason } from '../../core/message/chat-completions.ts'
 import { numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { noTokens } from '../../core/message/usage.ts'
 import { type ModelAnswer, type ModelClient, type ModelRequest, noCapabilities } from '../../core/ports/model.ts'
-import { type ModelPorts, systemPorts } from '../../models/ports.ts'
+import { systemPorts } from '../../models/ports.ts'
 import type { FailedTry } from '../../models/retry.ts'
 import { createCaller, loadedOnce, type PerRequest } from '../../models/sdk.ts'
 import { failedTry } from '../history/failure.ts'
@@ -23,14 +23,9 @@ export function loadClasses(): () => Promise<LangChainClasses> {
 /** LangGraph leaves calls with this tag out of message streams. */
 const unstreamed = { tags: ['nostream'], metadata: { lc_source: 'summarization' } }
 
-export type ClientOptions = {
-  readonly classes: () => Promise<LangChainClasses>
-  readonly ports?: ModelPorts
-}
-
 /** `model` gives the newest one: an agent may change it from call to call. */
-export function chatModelClient(model: () => ChatModelLike, { classes, ports }: ClientOptions): ModelClient {
-  const call = createCaller({}, ports ?? systemPorts)
+export function chatModelClient(model: () => ChatModelLike, classes: () => Promise<LangChainClasses>): ModelClient {
+  const call = createCaller({}, systemPorts)
   return {
     provider: 'langchain',
     get model() {
@@ -60,7 +55,10 @@ function withoutThinking(model: ChatModelLike): ChatModelLike {
   return Object.assign(copy, model, { thinking: { type: 'disabled' } })
 }
 
-async function messagesOf(request: ModelRequest, load: ClientOptions['classes']): Promise<readonly BaseMessage[]> {
+async function messagesOf(
+  request: ModelRequest,
+  load: () => Promise<LangChainClasses>,
+): Promise<readonly BaseMessage[]> {
   const classes = await load()
   const system = textOf(request.system)
   const messages = request.messages.flatMap((message) => writeLangChainMessage(message, classes))

@@ -28,8 +28,6 @@ export type AnswerSeen = {
   readonly time: number
   /** Cached tokens deleted by cache edits so far, if reported. */
   readonly deletedTokens?: number | undefined
-  /** The server reports that it cleared or summarized something in this request, so the prefix changed. */
-  readonly isRewritten?: boolean | undefined
 }
 
 /** A miss exceeds both. Caches are read in blocks, so small drops mean nothing. */

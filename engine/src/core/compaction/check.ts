@@ -80,11 +80,7 @@ const maxNames = 16
 type Source = { readonly messages: readonly ViewMessage[]; readonly known: readonly string[] }
 
 /** Names in a summary that occur nowhere in its source. They may be wrong. */
-export function unknownNames(summary: string, source: Source): readonly string[] {
-  return doNow(findingUnknownNames(summary, source))
-}
-
-function* findingUnknownNames(summary: string, { messages, known }: Source): Work<readonly string[]> {
+export function* findingUnknownNames(summary: string, { messages, known }: Source): Work<readonly string[]> {
   const found = [...new Set(summary.slice(0, maxSummary).match(names) ?? [])]
   const missing = new Set(found.flatMap((name) => groundsOf(name).flat()))
   const look = (text: string): number => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ViewMessage } from '../message/message.ts'
-import { unknownNames } from './check.ts'
+import { doNow } from '../text/slices.ts'
+import { findingUnknownNames } from './check.ts'
 
 const messages: readonly ViewMessage[] = [
   { role: 'user', origin: 'human', content: 'Look at https://a.example/docs and port 8080.' },
@@ -17,7 +18,8 @@ const messages: readonly ViewMessage[] = [
     ],
   },
 ]
-const unknown = (summary: string, known: readonly string[] = []) => unknownNames(summary, { messages, known })
+const unknown = (summary: string, known: readonly string[] = []) =>
+  doNow(findingUnknownNames(summary, { messages, known }))
 
 describe('names in a summary', () => {
   test.each([

@@ -13,7 +13,6 @@ import { reductions } from './lists.ts'
 import { createWeigher } from './measure.ts'
 import type { Plan, PlanDeclined, PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
-import { serverCompaction } from './native.ts'
 import { snip } from './ranges.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { bytesOf, runContract } from './testing/contract.ts'
@@ -69,7 +68,6 @@ type Maker = (view: View, choice: { readonly first: number; readonly second: num
 
 const mechanisms: readonly (readonly [string, Maker])[] = [
   ...reductions.map((mechanism) => [mechanism.name, () => mechanism] as const),
-  ['server-compaction', () => serverCompaction()],
   ['snip', snipSomewhere],
   ['collapse', collapseAll],
 ]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { serverCleared, viewSize } from './measure.ts'
-import { native, serverCompaction } from './native.ts'
+import { native } from './native.ts'
 import { appliedEdits } from './server-edits.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { text, viewOf } from './testing/examples.ts'
@@ -113,20 +113,4 @@ describe('what the server left out', () => {
     expect((sizes[0] ?? 0) - (sizes[1] ?? 0)).toBe(30_500)
     expect(viewSize(after)).toEqual(viewSize(view))
   })
-})
-
-test('what the server has just summarized is not freed once more', () => {
-  const tokens = { input: 90_000, output: 10 }
-  const freedIn = (built: ReturnType<typeof session>) => {
-    const own = viewOf(built.records)
-    const situation = situationOf(own, { now: last + 1, estimator: 'chars/4', client: { contextManagement: true } })
-    const plan = serverCompaction({ trigger: 60_000 }).plan(own, {
-      ...situation,
-      model: { compaction: 'server' } as never,
-    })
-    return 'freed' in plan ? plan.freed : plan
-  }
-  expect(freedIn(session().user('go').assistant('yes', { tokens }).user('more'))).toBeGreaterThan(50_000)
-  const summary = [{ type: 'compaction', content: 'so far' }]
-  expect(freedIn(session().user('go').assistant(summary, { tokens }).user('more'))).toBe(0)
 })

@@ -1,5 +1,4 @@
-// The API's own context management: omitting tool results, inputs and thinking, and compaction on the server.
-import { blocksOf } from '../message/block.ts'
+// The API's own context management: omitting tool results, inputs and thinking.
 import type { JsonObject } from '../message/json.ts'
 import { declined } from '../ports/outcome.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -73,55 +72,4 @@ function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Si
   const isIdle = cache.lastAnswer !== undefined && now - cache.lastAnswer > settings.native.idleMinutes * minute
   const keep = isIdle ? { type: 'thinking_turns', value: 1 } : { type: 'all' }
   return [{ type: 'clear_thinking_20251015', keep }]
-}
-
-/** The API accepts no smaller trigger. */
-const minTrigger = 50_000
-/** Typical size of a summary that the server writes. */
-const summaryTokens = 8_000
-
-export type ServerCompactionInput = {
-  /** Input tokens. Default: the threshold of automatic compaction. */
-  readonly trigger?: number
-  /** Replaces the provider's prompt. It should forbid tools, because a model that calls one does not write a summary. */
-  readonly instructions?: string
-  /** The answer ends with the summary. */
-  readonly pauses?: boolean
-}
-
-/** The server summarizes when the prompt exceeds the trigger, and answers on the basis of the summary. */
-export function serverCompaction(input: ServerCompactionInput = {}): PlanningMechanism {
-  const name = 'server-compaction'
-  return {
-    name,
-    asksServer: true,
-    plan: ({ messages }, situation) => {
-      const { client, explanation, model } = situation
-      if (!client.contextManagement || (model?.compaction ?? 'none') === 'none') {
-        return declined('client-unable', 'The model does not summarize on the server.')
-      }
-      if (messages.length === 0) return declined('nothing-to-do', 'There is no conversation yet.')
-      const trigger = Math.max(minTrigger, input.trigger ?? explanation.autoCompactThreshold.value)
-      const newest = messages.findLast(({ role }) => role === 'assistant')
-      const isSummarized = blocksOf(newest?.content).some(({ type }) => type === 'compaction')
-      const isDue = explanation.size.tokens > trigger && !isSummarized
-      const freed = isDue ? Math.max(0, explanation.size.tokens - summaryTokens) : 0
-      const edit = {
-        type: 'compact_20260112',
-        trigger: { type: 'input_tokens', value: trigger },
-        ...(input.pauses ? { pause_after_compaction: true } : {}),
-        ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
-      }
-      return {
-        type: 'delegated',
-        mechanism: name,
-        why: isDue ? whyNow : whyLater,
-        items: [],
-        freed,
-        thinking: 'delegated',
-        worth: worthIn(situation, { freed, suffix: 0 }),
-        request: managementOf([edit], 'compact-2026-01-12'),
-      }
-    },
-  }
 }

@@ -108,8 +108,6 @@ export type MemoryProgress = {
   readonly failures: number
 }
 
-export const noProgress: MemoryProgress = { failures: 0 }
-
 /** After this many failures in a row, this session takes no more notes. */
 export const maxExtractionFailures = 3
 

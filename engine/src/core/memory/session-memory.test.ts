@@ -17,7 +17,6 @@ import {
   type MemoryProgress,
   merged,
   type Notes,
-  noProgress,
   overLimit,
   parseNotes,
   renderNotes,
@@ -26,6 +25,8 @@ import {
   withTemplate,
 } from './notes.ts'
 import { type MemoryPlanInput, planFromMemory } from './plan.ts'
+
+const noProgress = { failures: 0 }
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const blank = parseNotes(emptyNotes())

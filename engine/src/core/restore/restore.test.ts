@@ -507,9 +507,12 @@ test('everything together reads as one reminder that nothing inside can end', as
 })
 
 test('a restorer that breaks costs its own pieces only', async () => {
-  const broken = { kind: 'host', budget: 10, restore: () => Promise.reject(new Error('no disk')) } as const
-  const restored = await restoreContext(inputOf({}), { budget: 1000, restorers: [broken] })
-  expect(restored.notRestored).toEqual([{ kind: 'host', what: 'host', why: 'no disk' }])
+  const files = { read: () => Promise.reject(new Error('no disk')) }
+  const plan = { path: '/plan.md', isOn: false }
+  const todos = [{ id: '1', text: 'Fix it.', status: 'pending' as const }]
+  const restored = await restoreContext(inputOf({ files, state: { ...emptyState, plan, todos } }), { budget: 1000 })
+  expect(restored.pieces.map(({ kind }) => kind)).toEqual(['todos'])
+  expect(restored.notRestored).toEqual([{ kind: 'plan', what: 'plan', why: 'no disk' }])
 })
 
 test('whatever the state, the budget holds, for all together and for each; twice gives the same', async () => {

@@ -38,25 +38,22 @@ export const defaultRestorers: readonly Restorer[] = [
   restoreTools,
 ]
 
-export type RestoreOptions = {
-  /** Tokens for everything together. */
-  readonly budget: number
-  readonly restorers?: readonly Restorer[]
-}
-
 const between = 2
 /** Reserves room for the headings of this many pieces of one restorer. */
 const maxPieces = 5
 
-export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
-  const { budget, restorers = defaultRestorers } = options
+/** `budget`: in tokens, for everything together. */
+export async function restoreContext(
+  input: RestoreInput,
+  { budget }: { readonly budget: number },
+): Promise<Restoration> {
   const frame = input.countTokens(contextFrame(['']))
   // Counts the frame around all pieces once. `between` rounds up the text that separates two pieces.
   const countInside = (text: string) => input.countTokens(contextFrame([text])) - frame + between
   const pieces: RestoredPiece[] = []
   const notRestored: NotRestored[] = []
   let left = budget - frame
-  for (const restorer of restorers) {
+  for (const restorer of defaultRestorers) {
     const room = left - maxPieces * (countInside(`# ${restorer.kind}\n`) + between)
     const restored = await restorer
       .restore(input, Math.max(0, Math.min(restorer.budget, room)))

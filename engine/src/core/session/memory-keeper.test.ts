@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { Extraction, SessionMemory } from '../memory/extract.ts'
-import { type Notes, noProgress, parseNotes } from '../memory/notes.ts'
+import { type Notes, parseNotes } from '../memory/notes.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -28,7 +28,7 @@ function storeOf(settled: 'settled' | 'still-running' = 'settled') {
     path: 'summary.md',
     notes: () => someNotes,
     template: () => [],
-    progress: () => noProgress,
+    progress: () => ({ failures: 0 }),
     saveProgress: () => undefined,
     settled: async () => settled,
     extract: ({ messages, redact }) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { SessionMemory } from '../memory/extract.ts'
-import { noProgress, parseNotes } from '../memory/notes.ts'
+import { parseNotes } from '../memory/notes.ts'
 import { objectAt } from '../message/json.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
 import { summarizeFromNotes } from './summarize.ts'
@@ -22,7 +22,7 @@ function worldWith(body: string, summaryPrompt?: string) {
     path: 'summary.md',
     notes: () => parseNotes(`# Current state\n_now_\n${body}\n`),
     template: () => [],
-    progress: () => noProgress,
+    progress: () => ({ failures: 0 }),
     saveProgress: () => undefined,
     settled: async () => 'settled',
     extract: () => Promise.reject(new Error('Nobody asked for notes.')),
