@@ -1,7 +1,7 @@
 // Plain options of createEngine: summaryPrompt, retain, redact, tokenizer. Each holds for the first compaction, for the next, and
 // after the session was opened again; and one that breaks is reported and does not stop the session.
 import { describe, expect, test } from 'vitest'
-import { textOf } from './core/message/block.ts'
+import { textOf } from './core/message/message.ts'
 import { noTokens } from './core/message/usage.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import type { ModelClient, ModelRequest } from './core/ports/model.ts'

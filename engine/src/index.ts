@@ -27,8 +27,7 @@ export type { AnyMessage } from './plain-messages.ts'
 
 // Messages and records
 
-export type { Block } from './core/message/block.ts'
-export type { Message } from './core/message/message.ts'
+export type { Block, Message } from './core/message/message.ts'
 export type { TokenCounts } from './core/message/usage.ts'
 export type { Entry } from './core/transcript/format/entry.ts'
 

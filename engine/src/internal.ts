@@ -3,18 +3,20 @@
 
 export { costOf } from './core/cache/economics.ts'
 export { knownModels, type ModelFacts, mediaLimit, modelFacts, priceOf } from './core/catalog/models.ts'
+export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
 export {
   blocksOf,
+  isRequest,
   isText,
   isThinking,
   isToolResult,
   isToolUse,
+  pairHalfOf,
   type ToolResultBlock,
   type ToolUseBlock,
   textOf,
-} from './core/message/block.ts'
-export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
-export { isRequest, pairHalfOf, type ViewMessage } from './core/message/message.ts'
+  type ViewMessage,
+} from './core/message/message.ts'
 export { shapeOf } from './core/message/shape.ts'
 export type { AbortSignalPort } from './core/ports/model.ts'
 export { readContinuation } from './core/prompts/continuation.ts'

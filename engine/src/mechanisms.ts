@@ -13,7 +13,7 @@ export type {
 export { microByIdle, microBySize } from './core/mechanisms/micro.ts'
 export { native } from './core/mechanisms/native.ts'
 export { snip } from './core/mechanisms/ranges.ts'
-export { blocksOf } from './core/message/block.ts'
+export { blocksOf } from './core/message/message.ts'
 export type { Outcome } from './core/ports/outcome.ts'
 export { summarize } from './core/session/summarize.ts'
 export type { Edit } from './core/transcript/format/edits.ts'

@@ -1,9 +1,9 @@
 // Messages in the shape of the Messages API or of chat completions, read into a view. Those of the AI SDK and of LangChain
 // come here by way of foreign-messages.ts.
-import { type Block, blocksOf, isBlock, isThinking, isToolResult } from './core/message/block.ts'
+
 import { fromChatContent } from './core/message/chat-completions.ts'
 import { isObject, type JsonObject, kindOf } from './core/message/json.ts'
-import type { ViewMessage } from './core/message/message.ts'
+import { type Block, blocksOf, isBlock, isThinking, isToolResult, type ViewMessage } from './core/message/message.ts'
 import { isContinuation } from './core/prompts/continuation.ts'
 import type { ChatMessage } from './core/session/input.ts'
 import { originOf } from './core/transcript/format/messages.ts'

@@ -1,9 +1,16 @@
 // What the converters share: content read from another shape and written back. A block that still says the same comes back
 // as the very part it was read from, so that fields we know nothing of survive.
-import { type Block, blocksOf, isToolResult, isToolUse, type ToolResultBlock } from '../core/message/block.ts'
+
 import { inputOf } from '../core/message/chat-completions.ts'
 import { defined, isObject, type JsonObject, objectAt, stringAt } from '../core/message/json.ts'
-import type { Message } from '../core/message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  isToolResult,
+  isToolUse,
+  type Message,
+  type ToolResultBlock,
+} from '../core/message/message.ts'
 import { noTokens, type TokenCounts } from '../core/message/usage.ts'
 import { headOf } from '../core/text/cut.ts'
 import { isSame, type OriginOf } from './history/converter.ts'

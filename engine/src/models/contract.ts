@@ -1,7 +1,8 @@
 // Tests any model client, ours and those of hosts: sends requests, aborts some, provokes failures, and reports which promises
 // were broken.
-import { isBlock, isText } from '../core/message/block.ts'
+
 import { deepFrozen } from '../core/message/json.ts'
+import { isBlock, isText } from '../core/message/message.ts'
 import type {
   AbortSignalPort,
   FailureReason,

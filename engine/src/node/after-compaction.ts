@@ -2,8 +2,8 @@
 // the model, short enough for a hook of Claude Code.
 import { missingFromSummary, type SummarySource, summarySource } from '../core/compaction/missing.ts'
 import type { Ledger } from '../core/ledger/facts.ts'
-import { textOf } from '../core/message/block.ts'
 import { stringAt } from '../core/message/json.ts'
+import { textOf } from '../core/message/message.ts'
 import { standingRulesLead } from '../core/prompts/page.ts'
 import { compactionJobAt } from '../core/session/transcript.ts'
 import { readBoundary } from '../core/transcript/format/compaction-records.ts'

@@ -1,8 +1,9 @@
 // A language model of the AI SDK as a model client: it writes the summaries, so that nobody has to set up a second way to
 // reach the same model.
-import { isBlock } from '../../core/message/block.ts'
+
 import { chatStopReason } from '../../core/message/chat-completions.ts'
 import { isObject, type JsonObject, stringAt } from '../../core/message/json.ts'
+import { isBlock } from '../../core/message/message.ts'
 import { noTokens } from '../../core/message/usage.ts'
 import {
   type ModelAnswer,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { blocksOf } from '../../core/message/block.ts'
+import { blocksOf } from '../../core/message/message.ts'
 import { createEngine } from '../../engine.ts'
 import { offline } from '../../models/offline.ts'
 import { convert } from '../history/converter.ts'

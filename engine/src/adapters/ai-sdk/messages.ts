@@ -1,6 +1,8 @@
 // Messages of the AI SDK, read into ours and written back. A prompt of a language model (specification v2 to v4) and the
 // model messages of `generateText` differ in details only, and unknown parts must pass through, so all of them are read as
 // plain objects. An unchanged part is written as the SDK's own object; a changed one keeps everything but its content.
+
+import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import {
   type Block,
   blocksOf,
@@ -10,8 +12,7 @@ import {
   isToolResult,
   isToolUse,
   textOf,
-} from '../../core/message/block.ts'
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+} from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
 import type { Converted, Converter, OriginOf } from '../history/converter.ts'
 import { textBlock, writeParts } from '../parts.ts'

@@ -1,7 +1,8 @@
 // Messages of the Messages API are ours already. Marks for the prompt cache are left out of what is compared, and a caller
 // who sets none gets ours.
-import { type Block, blocksOf, isToolResult } from '../../core/message/block.ts'
+
 import { isObject, type JsonObject } from '../../core/message/json.ts'
+import { type Block, blocksOf, isToolResult } from '../../core/message/message.ts'
 import type { Converted, Converter } from '../history/converter.ts'
 
 /** A message of the API, in any SDK's types. Some clients send system messages in the middle. */

@@ -1,8 +1,8 @@
 // How an SDK's messages become ours and ours become the SDK's, and when two of ours say the same. Converters are pure: they
 // never change what they are given.
-import { type Block, isBlank, isText, isThinking } from '../../core/message/block.ts'
+
 import { isObject } from '../../core/message/json.ts'
-import type { Message, Role } from '../../core/message/message.ts'
+import { type Block, isBlank, isText, isThinking, type Message, type Role } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
 import { isContinuation } from '../../core/prompts/continuation.ts'
 import { hashText } from '../../core/text/hash.ts'

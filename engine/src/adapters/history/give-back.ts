@@ -1,8 +1,8 @@
 // From the messages of a request to the SDK's own. A message that is as the SDK gave it comes back as the very object; only
 // what the engine changed is converted.
-import { type Block, blocksOf } from '../../core/message/block.ts'
+
 import { groupBy } from '../../core/message/maps.ts'
-import { type Message, pairHalfOf } from '../../core/message/message.ts'
+import { type Block, blocksOf, type Message, pairHalfOf } from '../../core/message/message.ts'
 import { type Converter, type Known, keyOf, type OriginOf, unmarked } from './converter.ts'
 
 /** A message to send. `known` is its index among the known ones; undefined if the engine made or changed it. */

@@ -1,7 +1,7 @@
 // Finds the SDK's messages in a session that was opened again, and the entries that hold them.
-import { blocksOf, isToolResult, isToolUse } from '../../core/message/block.ts'
+
 import { defined, type JsonObject, objectAt } from '../../core/message/json.ts'
-import type { Role } from '../../core/message/message.ts'
+import { blocksOf, isToolResult, isToolUse, type Role } from '../../core/message/message.ts'
 import { messageBodies } from '../../core/session/input.ts'
 import { readBoundary } from '../../core/transcript/format/compaction-records.ts'
 import { isUndoable, readEdit } from '../../core/transcript/format/edits.ts'

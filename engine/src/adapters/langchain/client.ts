@@ -1,9 +1,9 @@
 // A chat model of LangChain as a model client: it writes the summaries, so that nobody has to set up a second way to reach
 // the same model. Its tokens stay out of the agent's stream.
 import type { BaseMessage } from '@langchain/core/messages'
-import { isText, textOf } from '../../core/message/block.ts'
 import { chatStopReason } from '../../core/message/chat-completions.ts'
 import { numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { isText, textOf } from '../../core/message/message.ts'
 import { noTokens } from '../../core/message/usage.ts'
 import { type ModelAnswer, type ModelClient, type ModelRequest, noCapabilities } from '../../core/ports/model.ts'
 import { systemPorts } from '../../models/ports.ts'

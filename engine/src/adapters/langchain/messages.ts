@@ -1,10 +1,9 @@
 // Messages of LangChain, read into ours and written back. A message that changed is a copy of the one it was read from
 // with other content, so ids, artifacts, metadata and names survive. Never changes a message that was given.
 import type { BaseMessage } from '@langchain/core/messages'
-import { type Block, blocksOf, isText, isToolUse } from '../../core/message/block.ts'
 import { documentAt, imageAt } from '../../core/message/chat-completions.ts'
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
-import type { Message } from '../../core/message/message.ts'
+import { type Block, blocksOf, isText, isToolUse, type Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
 import { type Converted, type Converter, isSame, type OriginOf } from '../history/converter.ts'
 import {

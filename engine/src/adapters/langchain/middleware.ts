@@ -2,8 +2,8 @@
 // sent once more if it was too long, and a large tool result is shortened with its original kept as the artifact.
 import type { BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { AgentMiddleware, ContextEdit } from 'langchain'
-import { isToolResult, textOf } from '../../core/message/block.ts'
 import { defined, isObject, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
+import { isToolResult, textOf } from '../../core/message/message.ts'
 import { shortenedResult } from '../../core/transcript/view/effects.ts'
 import type { CallOptions, ManagedHistory, Prepared } from '../history/managed-history.ts'
 import { toolDefinition } from '../parts.ts'

@@ -1,8 +1,9 @@
 // Messages of chat completions, read into ours and written back. What did not change comes back as it was: annotations,
 // names, audio, the exact bytes of a call's arguments.
-import { type Block, blocksOf, isText, isThinking, isToolUse, textOf } from '../../core/message/block.ts'
+
 import { fromChatCall, fromChatPart } from '../../core/message/chat-completions.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { type Block, blocksOf, isText, isThinking, isToolUse, textOf } from '../../core/message/message.ts'
 import type { Converted, Converter } from '../history/converter.ts'
 import {
   describedPart,

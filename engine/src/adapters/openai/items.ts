@@ -1,9 +1,10 @@
 // Items of the Responses API and of the OpenAI Agents SDK, which differ in the spelling of a few fields, read into ours and
 // written back. The items of one answer (reasoning, text, calls) are one message of ours. What did not change comes back
 // as the very item, with its id and its encrypted reasoning.
-import { type Block, blocksOf, isText, isThinking, isToolUse, textOf } from '../../core/message/block.ts'
+
 import { documentAt, imageAt, inputOf } from '../../core/message/chat-completions.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { type Block, blocksOf, isText, isThinking, isToolUse, textOf } from '../../core/message/message.ts'
 import { type Converted, type Converter, isSame, type OriginOf } from '../history/converter.ts'
 import { describedPart, type ReadPart, readParts, textBlock, urlOf, wordsOf, writeParts, writeRuns } from '../parts.ts'
 

@@ -1,6 +1,6 @@
 // Made-up messages of ours for the converters' properties.
 import fc from 'fast-check'
-import type { Block } from '../../core/message/block.ts'
+import type { Block } from '../../core/message/message.ts'
 import type { Converted } from '../history/converter.ts'
 
 const words = fc.string({ minLength: 1 })

@@ -1,7 +1,7 @@
 // Knowledge about the provider's cached prefix: what was read and deleted, and why it was missed.
-import { blocksOf } from '../message/block.ts'
+
 import { objectAt, stringAt } from '../message/json.ts'
-import type { Message, ViewMessage } from '../message/message.ts'
+import { blocksOf, type Message, type ViewMessage } from '../message/message.ts'
 import type { MissReason } from '../message/usage.ts'
 
 /** Values of an earlier answer. */

@@ -3,16 +3,14 @@
 
 import { createLedger } from '../ledger/ledger.ts'
 import type { Part } from '../mechanisms/ranges.ts'
-import { textOf } from '../message/block.ts'
 import { defined } from '../message/json.ts'
-import { isRequest } from '../message/message.ts'
+import { isRequest, textOf } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { AbortSignalPort, ModelClient } from '../ports/model.ts'
 import { type SafeRedact, withoutSecretsFor } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { repairRequest } from '../request/repair.ts'
-import { condensed } from '../text/condense.ts'
-import { withoutMiddle } from '../text/cut.ts'
+import { condensed, withoutMiddle } from '../text/cut.ts'
 import { neutralize } from '../text/neutralize.ts'
 
 /** From a request of the person to the answer that completes it. */

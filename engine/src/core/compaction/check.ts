@@ -1,8 +1,7 @@
 // Compares a summary with its source. It marks doubts after the words they are about and removes nothing: the model has
 // read everything, and what code cannot confirm may still be true.
 import type { Ledger } from '../ledger/facts.ts'
-import { blocksOf, isText, isToolResult, isToolUse, textOf } from '../message/block.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { blocksOf, isText, isToolResult, isToolUse, textOf, type ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
 import { headOf, wellFormed } from '../text/cut.ts'
 import { plainWords } from '../text/plain-words.ts'

@@ -2,9 +2,8 @@
 // may be, and how to get a summary. A chosen point moves to the nearest place where the conversation may be cut. Pure.
 
 import { modelFacts } from '../catalog/models.ts'
-import { blocksOf, isThinking } from '../message/block.ts'
 import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
-import { isRequest, type ViewMessage } from '../message/message.ts'
+import { blocksOf, isRequest, isThinking, type ViewMessage } from '../message/message.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { type Failed, failed } from '../ports/outcome.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'

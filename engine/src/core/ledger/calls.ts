@@ -1,9 +1,9 @@
 // The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
-import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
+
 import { defined, numberAt, stringAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
-import type { ViewMessage } from '../message/message.ts'
-import { oneLine } from '../text/one-line.ts'
+import { type ToolResultBlock, type ToolUseBlock, textOf, type ViewMessage } from '../message/message.ts'
+import { oneLine } from '../text/neutralize.ts'
 import { type ActionsRun, actionsOf } from '../tools/actions.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 import {

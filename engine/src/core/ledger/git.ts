@@ -1,6 +1,6 @@
 // The state of a repository, read from the output of git. Nothing is inferred from a command that might have failed.
 
-import { oneLine } from '../text/one-line.ts'
+import { oneLine } from '../text/neutralize.ts'
 import type { Command } from '../tools/shell.ts'
 import { gitWords, mayChangeAnything, onlyReads } from '../tools/shell-effects.ts'
 import type { Commit, RepositoryFact } from './facts.ts'

@@ -10,8 +10,7 @@ import {
   stringAt,
   stringsAt,
 } from '../message/json.ts'
-import { condensed } from '../text/condense.ts'
-import { headOf } from '../text/cut.ts'
+import { condensed, headOf } from '../text/cut.ts'
 import { actions } from '../tools/actions.ts'
 import {
   type CommandFact,

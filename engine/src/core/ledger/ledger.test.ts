@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
-import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import type { Block } from '../message/message.ts'
 import { noPosition } from '../ports/session-store.ts'
 import { type Exchange, emptyLedger, type Ledger } from './facts.ts'
 import { fromJson, toJson } from './json.ts'

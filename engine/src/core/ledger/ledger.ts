@@ -1,10 +1,18 @@
 // The ledger: facts that code reads from a conversation, message by message. It calls no model and guesses nothing.
-import { type Block, blocksOf, isMedia, isText, isToolResult, isToolUse, textOf } from '../message/block.ts'
+
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
-import { condensed } from '../text/condense.ts'
-import { wellFormed } from '../text/cut.ts'
-import { oneLine } from '../text/one-line.ts'
+import {
+  type Block,
+  blocksOf,
+  isMedia,
+  isText,
+  isToolResult,
+  isToolUse,
+  textOf,
+  type ViewMessage,
+} from '../message/message.ts'
+import { condensed, wellFormed } from '../text/cut.ts'
+import { oneLine } from '../text/neutralize.ts'
 import { plainWords } from '../text/plain-words.ts'
 import { withoutSecrets } from '../text/secrets.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'

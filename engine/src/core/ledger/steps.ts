@@ -1,7 +1,7 @@
 // The steps of the agent, one line each: `edited src/gate.ts`, `ran \`npm test\` → failed: 3 failed`, `searched for \`gate\` →
 // src/gate.ts:4`. The text of a file is kept only if the user pointed at the file.
-import { condensed, sentenceEnd, withoutCode } from '../text/condense.ts'
-import { oneLine } from '../text/one-line.ts'
+import { condensed, sentenceEnd, withoutCode } from '../text/cut.ts'
+import { oneLine } from '../text/neutralize.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
 import { isHousekeeping, programOf } from '../tools/commands.ts'
 import { addedLines } from '../tools/patch.ts'

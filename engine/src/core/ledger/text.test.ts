@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { assistant, human, shell } from '../../testing/talk.ts'
-import { oneLine } from '../text/one-line.ts'
+import { oneLine } from '../text/neutralize.ts'
 import { toJson } from './json.ts'
 import { createLedger } from './ledger.ts'
 

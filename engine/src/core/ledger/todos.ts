@@ -1,6 +1,6 @@
 // The todo list: as the agent's calls change it, and as the client shows it in attachments and beside messages.
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
-import { oneLine } from '../text/one-line.ts'
+import { oneLine } from '../text/neutralize.ts'
 import { listedTodos, type Todo, type TodoChange } from '../tools/call.ts'
 import { caps, type State } from './state.ts'
 

@@ -1,8 +1,8 @@
 // The user's own words in a message or a tool result. Clients write a lot in the user's name: command wrappers,
 // reminders, hook output, notifications. None of that is the user's.
 import { type JsonObject, objectAt } from '../message/json.ts'
-import { sentenceEnd } from '../text/condense.ts'
-import { oneLine } from '../text/one-line.ts'
+import { sentenceEnd } from '../text/cut.ts'
+import { oneLine } from '../text/neutralize.ts'
 import type { ToolCall } from '../tools/call.ts'
 import type { WordKind } from './facts.ts'
 

@@ -7,7 +7,7 @@ import {
   isToolUse,
   type ToolResultBlock,
   type ToolUseBlock,
-} from '../message/block.ts'
+} from '../message/message.ts'
 import type { PlannedItem } from '../ports/outcome.ts'
 import type { ReductionSettings } from '../settings/resolve.ts'
 import type { AnsweredCall } from '../tokens/file-reads.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ToolResultBlock } from '../message/block.ts'
+import type { ToolResultBlock } from '../message/message.ts'
 import { toolCall } from '../tools/call.ts'
 import { maxStub, stubOf } from './clearing.ts'
 

@@ -9,12 +9,11 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
   textOf,
-} from '../message/block.ts'
+} from '../message/message.ts'
 import { declined, type PlannedItem } from '../ports/outcome.ts'
 import type { SafeRedact } from '../ports/restore.ts'
 import { tailOf } from '../text/cut.ts'
-import { neutralize } from '../text/neutralize.ts'
-import { oneLine } from '../text/one-line.ts'
+import { neutralize, oneLine } from '../text/neutralize.ts'
 import { withoutSecrets } from '../text/secrets.ts'
 import { formatNumber } from '../tokens/explain.ts'
 import type { ToolCall } from '../tools/call.ts'

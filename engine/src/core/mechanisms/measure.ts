@@ -1,8 +1,8 @@
 // Measures a view, its messages and its turns. Weights are cached, because reading all text again before each request would take
 // longer than everything else.
-import { type Block, blocksOf, type Content } from '../message/block.ts'
+
 import type { JsonObject } from '../message/json.ts'
-import type { Message, ViewMessage } from '../message/message.ts'
+import { type Block, blocksOf, type Content, type Message, type ViewMessage } from '../message/message.ts'
 import {
   type ContextSize,
   contextSize,

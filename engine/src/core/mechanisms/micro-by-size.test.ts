@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
 import { noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
-import { textOf } from '../message/block.ts'
+import { textOf } from '../message/message.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'

@@ -1,7 +1,7 @@
 // Three micro-compactions: they clear old tool results by size, by idle time, or by an edit of the provider's cache.
 import { type CacheEditState, noCacheEdits } from '../cache/cache-watch.ts'
 import { newestAnswerTime } from '../cache/economics.ts'
-import { textOf } from '../message/block.ts'
+import { textOf } from '../message/message.ts'
 import { type CacheEdit, declined, type PlannedItem } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/explain.ts'
 import { staleReads, type WhyStale } from '../tokens/file-reads.ts'

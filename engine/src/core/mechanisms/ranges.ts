@@ -1,7 +1,7 @@
 // Snip, and ranges of a view as entries of the transcript, with the plan that replaces them.
-import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
+
 import { type MessageRange, widened } from '../message/cut-points.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { blocksOf, isToolResult, isToolUse, type ViewMessage } from '../message/message.ts'
 import { declined, type PlannedItem } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/explain.ts'
 import type { Edit } from '../transcript/format/edits.ts'

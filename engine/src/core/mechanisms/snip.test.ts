@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
-import { textOf } from '../message/block.ts'
+import { textOf } from '../message/message.ts'
 import { shapeOf } from '../message/shape.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import { viewSize } from './measure.ts'

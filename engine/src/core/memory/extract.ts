@@ -4,16 +4,14 @@
 
 import { stateLines } from '../compaction/page/state.ts'
 import type { Ledger } from '../ledger/facts.ts'
-import { blocksOf, textOf } from '../message/block.ts'
-import type { Message, ViewMessage } from '../message/message.ts'
+import { blocksOf, type Message, textOf, type ViewMessage } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from '../ports/model.ts'
 import type { SafeRedact } from '../ports/restore.ts'
 import { withoutSecretsFor } from '../ports/restore.ts'
 import { memoryPrompt } from '../prompts/memory.ts'
-import { condensed } from '../text/condense.ts'
-import type { TokenLimit } from '../text/cut.ts'
-import { oneLine } from '../text/one-line.ts'
+import { condensed, type TokenLimit } from '../text/cut.ts'
+import { oneLine } from '../text/neutralize.ts'
 import { linesWithin } from '../text/plain-words.ts'
 import {
   type MemoryProgress,

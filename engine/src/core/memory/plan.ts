@@ -2,9 +2,8 @@
 // Pure.
 
 import { typedText } from '../ledger/user-words.ts'
-import { blocksOf, isText, textOf } from '../message/block.ts'
 import { cutBefore, legalCuts } from '../message/cut-points.ts'
-import { isRequest, type ViewMessage } from '../message/message.ts'
+import { blocksOf, isRequest, isText, textOf, type ViewMessage } from '../message/message.ts'
 import { type Declined, declined } from '../ports/outcome.ts'
 import { memoryCutMarker } from '../prompts/memory.ts'
 import { defaultSettings } from '../settings/resolve.ts'

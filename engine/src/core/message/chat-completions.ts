@@ -1,6 +1,7 @@
 // Converts messages, answers and tools of chat completions to those of the Messages API. Drops anything else.
-import { type Block, blocksOf } from './block.ts'
+
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from './json.ts'
+import { type Block, blocksOf } from './message.ts'
 import { noTokens, type Usage } from './usage.ts'
 
 /**

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkRequest } from '../request/check-request.ts'
 import { repairRequest } from '../request/repair.ts'
-import type { Block } from './block.ts'
 import { type CutMessage, cutAfter, cutBefore, legalCuts, roundsOf, turnsOf, widened } from './cut-points.ts'
+import type { Block } from './message.ts'
 import { shapeOf } from './shape.ts'
 
 const text: Block = { type: 'text', text: 'x' }

@@ -1,7 +1,6 @@
 // Where a conversation may be cut, and its rounds (an answer with the results of its calls) and turns (from one human message
 // to the next). A cut at index i lies before message i.
-import { blocksOf, isThinking, isToolResult } from './block.ts'
-import { type Message, pairsOf } from './message.ts'
+import { blocksOf, isThinking, isToolResult, type Message, pairsOf } from './message.ts'
 
 /** Messages with the same id are parts of one answer. */
 export type CutMessage = Message & { readonly messageId?: string }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textOf } from './block.ts'
+import { textOf } from './message.ts'
 import { readableBlock, readableBlocks } from './readable.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })

@@ -3,9 +3,8 @@
 // only on the block.
 import { clipped } from '../text/cut.ts'
 import { neutralize, neutralizePiece } from '../text/neutralize.ts'
-import { type Block, isBlock, isMedia, isText, type TextBlock, textOf } from './block.ts'
 import { defined, isObject, type JsonObject, objectAt, stringAt } from './json.ts'
-import { pairHalfOf, type Role } from './message.ts'
+import { type Block, isBlock, isMedia, isText, pairHalfOf, type Role, type TextBlock, textOf } from './message.ts'
 
 /** Block types of the Messages API. Calls and results of tools are recognized by their endings, `tool_use` and `tool_result`. */
 const known = new Set([

@@ -1,6 +1,5 @@
 // Writes a request on one line for snapshots and for reading: `u a[th tu2] u[tr2] a`. A message with only text has no brackets.
-import { type Block, blocksOf } from './block.ts'
-import { type Message, pairHalfOf } from './message.ts'
+import { type Block, blocksOf, type Message, pairHalfOf } from './message.ts'
 
 const names: Readonly<Record<string, string>> = {
   text: 't',

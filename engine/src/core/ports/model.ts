@@ -1,7 +1,7 @@
 // The port to a model: one request, one answer or one failure that says why. Implementations are in engine/src/models.
-import type { Block } from '../message/block.ts'
+
 import type { JsonObject } from '../message/json.ts'
-import type { Message } from '../message/message.ts'
+import type { Block, Message } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 
 /** The purpose of a request. Only a turn may cause a compaction; the others would wait for themselves. */

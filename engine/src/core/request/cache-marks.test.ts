@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../message/block.ts'
+import type { Block } from '../message/message.ts'
 import { type Markable, withCacheMarks, withLegalMarks } from './cache-marks.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })

@@ -1,8 +1,8 @@
 // Places marks for the prompt cache: after the tools or the system prompt, where changes ended, and at the end. At most four,
 // including the host's own.
-import { type Block, blocksOf, isText, isThinking } from '../message/block.ts'
+
 import { defined, isObject, type JsonObject } from '../message/json.ts'
-import type { Message } from '../message/message.ts'
+import { type Block, blocksOf, isText, isThinking, type Message } from '../message/message.ts'
 
 export type Markable = {
   readonly system?: string | readonly Block[] | undefined

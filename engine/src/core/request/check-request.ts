@@ -1,8 +1,17 @@
 // Checks the rules of the Messages API that a cut or an edit can break. It only reports problems; the repair runs until none are
 // left.
 
-import { type Block, blocksOf, isBlank, isBlock, isText, isThinking } from '../message/block.ts'
-import { type Message, pairHalfOf, pairsOf } from '../message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  isBlank,
+  isBlock,
+  isText,
+  isThinking,
+  type Message,
+  pairHalfOf,
+  pairsOf,
+} from '../message/message.ts'
 import { readableBlock } from '../message/readable.ts'
 import { wellFormedValue } from '../text/cut.ts'
 

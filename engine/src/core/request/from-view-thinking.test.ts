@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Block } from '../message/block.ts'
-import type { Message } from '../message/message.ts'
+import type { Block, Message } from '../message/message.ts'
 import { continuesUnthought, withThinkingFirst } from './repair.ts'
 
 const text: Block = { type: 'text', text: 'x' }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Block, blocksOf } from '../message/block.ts'
-import type { Message } from '../message/message.ts'
+import { type Block, blocksOf, type Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { checkRequest } from './check-request.ts'
 import { legalMessages, legalRequest } from './legal-request.ts'

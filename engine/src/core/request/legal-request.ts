@@ -1,9 +1,19 @@
 // Builds a request that the Messages API accepts, whatever hosts, tools and other providers put into its messages. The session
 // keeps the originals. Returns the same objects where nothing changes. Used only where a body of the Messages API is made,
 // because other APIs have other rules.
-import { type Block, blocksOf, isBlock, isMedia, isText, isToolResult, isToolUse } from '../message/block.ts'
+
 import { defined, isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
-import type { Message, Role } from '../message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  isBlock,
+  isMedia,
+  isText,
+  isToolResult,
+  isToolUse,
+  type Message,
+  type Role,
+} from '../message/message.ts'
 import { described } from '../message/readable.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { hashText } from '../text/hash.ts'

@@ -1,16 +1,18 @@
 // The data that the passes of a repair change, and the passes that pair calls with results, for client and server tools.
 
+import { groupBy } from '../message/maps.ts'
 import {
   type Block,
   blocksOf,
   isToolResult,
   isToolUse,
+  type Message,
+  pairHalfOf,
+  type Role,
   type TextBlock,
   type ToolResultBlock,
   textOf,
-} from '../message/block.ts'
-import { groupBy } from '../message/maps.ts'
-import { type Message, pairHalfOf, type Role } from '../message/message.ts'
+} from '../message/message.ts'
 import { neutralize } from '../text/neutralize.ts'
 
 export type Repair = {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../message/block.ts'
-import type { Message } from '../message/message.ts'
+import type { Block, Message } from '../message/message.ts'
 import { shapeOf } from '../message/shape.ts'
 import { wellFormedValue } from '../text/cut.ts'
 import { checkRequest } from './check-request.ts'

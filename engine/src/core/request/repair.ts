@@ -1,9 +1,17 @@
 // Makes a request valid after any cut, from messages or from the view, with thinking and the provider's own summary as the model
 // accepts them. Every request to a model passes through here.
 import { modelFacts } from '../catalog/models.ts'
-import { type Block, blocksOf, isBlank, isBlock, isText, isThinking, isToolResult } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
-import type { Message } from '../message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  isBlank,
+  isBlock,
+  isText,
+  isThinking,
+  isToolResult,
+  type Message,
+} from '../message/message.ts'
 import { readableBlock } from '../message/readable.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { wellFormedValue } from '../text/cut.ts'

@@ -1,9 +1,17 @@
 // What each message did to files: reads, edits and writes by tools and shell commands, and files that the client added to the
 // context. All code that asks which files were touched, shown or changed reads this.
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
+
 import { defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
-import type { ViewMessage } from '../message/message.ts'
+import {
+  blocksOf,
+  isToolResult,
+  isToolUse,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+  type ViewMessage,
+} from '../message/message.ts'
 import { isPointer, readBy } from '../tokens/file-reads.ts'
 import { type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/call.ts'
 import type { PatchedFile, TextEdit } from '../tools/patch.ts'

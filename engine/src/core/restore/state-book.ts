@@ -1,9 +1,17 @@
 // A session's state, read from Claude Code records: plan, skills and commands, background agents, announced tools, rule files,
 // and the context that an earlier compaction of ours restored. The ledger has the todo list, the view has the pins.
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
+
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
-import { isRequest, type ViewMessage } from '../message/message.ts'
+import {
+  blocksOf,
+  isRequest,
+  isToolResult,
+  isToolUse,
+  type ToolResultBlock,
+  textOf,
+  type ViewMessage,
+} from '../message/message.ts'
 import { pathsOf, type Todo, type ToolCall, toolCall } from '../tools/call.ts'
 
 /** A skill or, if its name starts with a slash, a slash command. */

@@ -1,9 +1,8 @@
 // The files that messages worked on, newest first, and the files whose current content they show.
 import { commitsIn } from '../ledger/git.ts'
 import { isForTheAgent, typedText } from '../ledger/user-words.ts'
-import { blocksOf, isToolResult, textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
-import { isRequest, type ViewMessage } from '../message/message.ts'
+import { blocksOf, isRequest, isToolResult, textOf, type ViewMessage } from '../message/message.ts'
 import { type Lines, type NamedKinds, pathKey } from '../tools/call.ts'
 import { createFileWalk, type FileNews, type FileTouch } from './file-events.ts'
 

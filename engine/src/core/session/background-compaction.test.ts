@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RunningMechanism } from '../mechanisms/mechanism.ts'
-import { textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import { textOf } from '../message/message.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld } from './testing/world.ts'
 

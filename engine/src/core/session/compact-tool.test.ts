@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { blocksOf, textOf } from '../message/block.ts'
+import { blocksOf, textOf } from '../message/message.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { compactTool } from './compact-tool.ts'

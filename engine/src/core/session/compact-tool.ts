@@ -1,6 +1,6 @@
 // Compaction as a tool that a host can give its model: the model knows best when a part of the work is finished.
 import { isObject, stringAt } from '../message/json.ts'
-import { oneLine } from '../text/one-line.ts'
+import { oneLine } from '../text/neutralize.ts'
 import { type RecallTool, schemaOf, type ToolOutput } from './recall-tool.ts'
 import type { Session } from './session-api.ts'
 

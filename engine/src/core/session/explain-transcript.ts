@@ -1,9 +1,8 @@
 // How full the context of a transcript is. Settings of the caller take precedence over those that the session noted, and the
 // session's notes count only for its own model.
 import { editedSize } from '../mechanisms/measure.ts'
-import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { blocksOf, type ViewMessage } from '../message/message.ts'
 import type { Environment, SizeSettings } from '../settings/resolve.ts'
 import { modelOf } from '../tokens/context-size.ts'
 import { type ExplainInput, type Explanation, explain } from '../tokens/explain.ts'

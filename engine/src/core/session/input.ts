@@ -1,10 +1,18 @@
 // Parses what a host passes in (prompts, results, answers, typed as loosely as any SDK's messages) and turns it into
 // transcript records in the Claude Code format, which get their ids and time later.
 import type { SnipInput } from '../mechanisms/ranges.ts'
-import { type Block, blocksOf, type Content, isBlock, isMedia, isText, isToolResult } from '../message/block.ts'
 import { fromChatAnswer, fromChatContent, fromChatTool, isChatMessage } from '../message/chat-completions.ts'
 import { defined, isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
-import type { Role } from '../message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  type Content,
+  isBlock,
+  isMedia,
+  isText,
+  isToolResult,
+  type Role,
+} from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { AbortSignalPort, ModelAnswer } from '../ports/model.ts'
 

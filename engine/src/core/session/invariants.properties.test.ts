@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { textOf } from '../message/block.ts'
-import type { Message } from '../message/message.ts'
+import { type Message, textOf } from '../message/message.ts'
 import { checkRequest } from '../request/check-request.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'

@@ -1,6 +1,6 @@
 // A large request without an answer survives a compaction whole, if it fits at all.
 import { expect, test } from 'vitest'
-import { textOf } from '../message/block.ts'
+import { textOf } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { summarizing } from './testing/mechanisms.ts'

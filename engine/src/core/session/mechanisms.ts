@@ -10,8 +10,8 @@ import type {
   RunningMechanism,
   Situation,
 } from '../mechanisms/mechanism.ts'
-import { blocksOf, isToolResult } from '../message/block.ts'
 import { defined, describeValue, errorText, isObject, type JsonObject } from '../message/json.ts'
+import { blocksOf, isToolResult } from '../message/message.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import {

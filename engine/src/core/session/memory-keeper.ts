@@ -14,8 +14,8 @@ import {
   renderNotes,
 } from '../memory/notes.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
-import { type Block, blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import { defined, errorText } from '../message/json.ts'
+import { type Block, blocksOf, isToolResult, isToolUse } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
 import type { Declined } from '../ports/outcome.ts'
 import { compactionOff, defaultSettings } from '../settings/resolve.ts'

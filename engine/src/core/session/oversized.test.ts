@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blocksOf, textOf } from '../message/block.ts'
+import { blocksOf, textOf } from '../message/message.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'

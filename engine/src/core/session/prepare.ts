@@ -6,9 +6,8 @@ import { modelFacts } from '../catalog/models.ts'
 import { coldPrices } from '../mechanisms/clock.ts'
 import type { Mechanism, Situation } from '../mechanisms/mechanism.ts'
 import { combinedEdits } from '../mechanisms/server-edits.ts'
-import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
-import { pairHalfOf } from '../message/message.ts'
+import { blocksOf, pairHalfOf } from '../message/message.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import {
   type Compacted,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { growth } from '../../testing/growth.ts'
-import { textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import { textOf } from '../message/message.ts'
 import { noPosition, StoreError } from '../ports/session-store.ts'
 import type { ConversationInput } from './conversation.ts'
 import { createMutex, enqueueRecord, leftInQueue } from './queue.ts'

@@ -1,7 +1,7 @@
 // Recovery after the provider refused a prompt as too long: takes the smallest step that should be enough and sends the request
 // once more. The caller withholds the failure until then. Its steps are no mechanisms: each acts at once, some act without being
 // enough, and two of them try a whole list of mechanisms, which reports its own attempts.
-import { isText, isToolUse } from '../message/block.ts'
+import { isText, isToolUse } from '../message/message.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { type Compacted, outcomesOf, type Tried } from '../ports/outcome.ts'

@@ -1,9 +1,8 @@
 // Restores context after a compaction: the session's state (read from the growing conversation), the files in use, pinned
 // entries, and state that the host provides. Reads files through a port and changes nothing.
 
-import { textOf } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
-import { isRequest, type ViewMessage } from '../message/message.ts'
+import { isRequest, textOf, type ViewMessage } from '../message/message.ts'
 import type { FileStore, Restoration, RestoreRequest } from '../ports/restore.ts'
 import { pinnedTitle } from '../restore/restorer.ts'
 import { createStateBook, type SessionState, type StateBook } from '../restore/state-book.ts'

@@ -1,12 +1,11 @@
 // Compactions that do not wait for the threshold: before the next request, because the model or the host requests one, and in an
 // idle session just before its cache expires. They pass the same checks as any automatic compaction.
 import { idleWorth } from '../mechanisms/clock.ts'
-import { blocksOf, isToolUse } from '../message/block.ts'
 import { errorText } from '../message/json.ts'
+import { blocksOf, isToolUse } from '../message/message.ts'
 import { createStop, type Stop } from '../ports/safely.ts'
 import { compactionOff } from '../settings/resolve.ts'
-import { neutralize } from '../text/neutralize.ts'
-import { oneLine } from '../text/one-line.ts'
+import { neutralize, oneLine } from '../text/neutralize.ts'
 import { formatNumber } from '../tokens/explain.ts'
 import { compactNow, whyNotCompact } from './compact.ts'
 import { earlyTarget } from './mechanisms.ts'

@@ -1,7 +1,7 @@
 // What a model sees, readable in review: the shape of each request, and its cache marks.
 import { expect, test } from 'vitest'
-import { blocksOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import { blocksOf } from '../message/message.ts'
 import { shapeOf } from '../message/shape.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'

@@ -1,7 +1,7 @@
 // One window for all code: the host's setting, the provider's value or a limit learned from an overflow also applies to
 // summaries.
 import { describe, expect, test } from 'vitest'
-import { textOf } from '../message/block.ts'
+import { textOf } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'

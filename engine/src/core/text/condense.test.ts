@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { condensed, gist, sentenceEnd } from './condense.ts'
+import { condensed, gist, sentenceEnd } from './cut.ts'
 
 const sentence = fc.constantFrom<string>(
   'The door is open.',

@@ -1,7 +1,14 @@
 // Splits the context by kind. The kinds and an unattributed rest add up to the size. If the estimates add up to more than the
 // provider counted, they are scaled down to its count.
-import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
-import type { ViewMessage } from '../message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type ViewMessage,
+} from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
 import { type Measure, type Measuring, measureContent, scaled } from './estimate/counting.ts'
 import { duplicateReads } from './file-reads.ts'

@@ -1,6 +1,5 @@
 // Reads of files in a conversation. A read is stale if the lines were read again later or the file has changed.
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
-import type { Message } from '../message/message.ts'
+import { blocksOf, isToolResult, isToolUse, type Message, type ToolResultBlock, textOf } from '../message/message.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 
 export type AnsweredCall = { readonly call: ToolCall; readonly result: ToolResultBlock }

@@ -1,6 +1,6 @@
 // Reads commands and their output: the short form of a command, how it ended, and the most informative line of its output.
 import { isObject, numberAt, stringAt } from '../message/json.ts'
-import { oneLine, withoutColors } from '../text/one-line.ts'
+import { oneLine, withoutColors } from '../text/neutralize.ts'
 import { type Command, withoutDocuments } from './shell.ts'
 import { gitWords, onlyReads } from './shell-effects.ts'
 

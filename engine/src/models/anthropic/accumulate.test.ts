@@ -1,7 +1,7 @@
 // Streams of the Messages API written by hand, in the documented order of events.
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../../core/message/block.ts'
 import type { JsonObject } from '../../core/message/json.ts'
+import type { Block } from '../../core/message/message.ts'
 import { BrokenStream } from '../stream.ts'
 import { MessageAccumulator } from './accumulate.ts'
 

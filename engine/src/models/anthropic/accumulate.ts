@@ -1,7 +1,8 @@
 // The events of a Messages API stream become one answer. Blocks and fields that nobody here has heard of are kept as they
 // came. Usage of later events overwrites, it is never added; a later null erases nothing.
-import { type Block, isBlock, isText } from '../../core/message/block.ts'
+
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { type Block, isBlock, isText } from '../../core/message/message.ts'
 import { noTokens, readUsage } from '../../core/message/usage.ts'
 import type { ModelAnswer } from '../../core/ports/model.ts'
 import { type Accumulator, BrokenStream, type Delta } from '../stream.ts'

@@ -1,6 +1,6 @@
 // The chunks of a streamed chat completion become one answer in the Messages API's shape. Forgiving about what servers
 // leave out (indexes, ids, usage); strict about one thing: without a finish reason the stream was cut.
-import type { Block } from '../../core/message/block.ts'
+
 import { chatStopReason, chatUsage } from '../../core/message/chat-completions.ts'
 import {
   arrayAt,
@@ -11,6 +11,7 @@ import {
   parseObject,
   stringAt,
 } from '../../core/message/json.ts'
+import type { Block } from '../../core/message/message.ts'
 import type { ModelAnswer } from '../../core/ports/model.ts'
 import { type Accumulator, BrokenStream, type Delta } from '../stream.ts'
 

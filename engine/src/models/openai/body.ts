@@ -1,8 +1,17 @@
 // The body of a chat completion. Messages and options of the Messages API are put in that API's words where it has any; what
 // has no counterpart (thinking, server tools, cache marks, betas) is left out or said in words. Nothing is made up.
-import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
+
 import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
-import type { Message } from '../../core/message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type Message,
+  textOf,
+} from '../../core/message/message.ts'
 import type { ModelRequest } from '../../core/ports/model.ts'
 
 export type ChatDefaults = {

@@ -1,8 +1,17 @@
 // The Responses API: the body of a request, and the answer that the events of its stream become. Nothing is stored on the
 // server. Reasoning stays there: a summary needs none of it back.
-import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
+
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
-import type { Message } from '../../core/message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type Message,
+  textOf,
+} from '../../core/message/message.ts'
 import { noTokens, type TokenCounts } from '../../core/message/usage.ts'
 import type { ModelAnswer, ModelRequest } from '../../core/ports/model.ts'
 import { type Accumulator, BrokenStream, type Delta, RefusedStream } from '../stream.ts'

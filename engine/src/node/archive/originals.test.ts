@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { objectAt } from '../../core/message/json.ts'
+import { blocksOf, isToolResult } from '../../core/message/message.ts'
 import {
   clientStyles,
   corrupt,

@@ -2,8 +2,8 @@
 // folder. Also the large tool results stored as files.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
-import { blocksOf, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { blocksOf, isToolResult, isToolUse, textOf } from '../../core/message/message.ts'
 import { filesIn, isAgentFile, resultsFolder, sessionFolder } from '../session/session-folder.ts'
 import { forEachEntry } from './entries.ts'
 

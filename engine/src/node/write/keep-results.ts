@@ -2,8 +2,8 @@
 // people look for them: SESSION/tool-results/ID.txt. It never overwrites a file and never leaves that folder.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { blocksOf, isText, isToolResult, textOf } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { blocksOf, isText, isToolResult, textOf } from '../../core/message/message.ts'
 import type { Conversation } from '../../core/session/conversation.ts'
 import type { View } from '../../core/transcript/view/fold.ts'
 import { makeSessionFolder, resultsFolder } from '../session/session-folder.ts'

@@ -1,5 +1,5 @@
 // A made-up SDK for tests: `system` first, texts, calls and results, and options that say nothing about the conversation.
-import { type Block, isToolResult, isToolUse, textOf } from '../../../core/message/block.ts'
+import { type Block, isToolResult, isToolUse, textOf } from '../../../core/message/message.ts'
 import type { Converter } from '../converter.ts'
 
 export type Plain = {

@@ -1,8 +1,7 @@
 // Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. Writing a
 // summary without a model is up to the caller.
 import { cachePrices, modelFacts } from '../../catalog/models.ts'
-import { isToolResult, isToolUse, textOf } from '../../message/block.ts'
-import type { Message } from '../../message/message.ts'
+import { isToolResult, isToolUse, type Message, textOf } from '../../message/message.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
 import { type Failed, failed } from '../../ports/outcome.ts'
 import { carriedText, clearedResultsText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../../message/block.ts'
+import type { Block } from '../../message/message.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { AbortSignalPort } from '../../ports/model.ts'
 import { summaryPrompt } from '../../prompts/summary.ts'

@@ -1,6 +1,6 @@
 // Sends one request for a summary and judges the answer. Emits signs of life while it waits, and adds up the usage.
 
-import { isText, textOf } from '../../message/block.ts'
+import { isText, textOf } from '../../message/message.ts'
 import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { type Failed, type FailedReason, failed, stopped, type Tried } from '../../ports/outcome.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Block, blocksOf, isText, textOf } from '../../message/block.ts'
-import type { ViewMessage } from '../../message/message.ts'
+import { type Block, blocksOf, isText, textOf, type ViewMessage } from '../../message/message.ts'
 import {
   gapOf,
   type PreparedMessage,

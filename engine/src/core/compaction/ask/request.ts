@@ -3,6 +3,8 @@
 // Nothing is sent from here.
 import { modelFacts } from '../../catalog/models.ts'
 import { createLedger } from '../../ledger/ledger.ts'
+import { roundsOf } from '../../message/cut-points.ts'
+import { isObject } from '../../message/json.ts'
 import {
   type Block,
   blocksOf,
@@ -11,11 +13,10 @@ import {
   isThinking,
   isToolResult,
   isToolUse,
+  type Message,
   textOf,
-} from '../../message/block.ts'
-import { roundsOf } from '../../message/cut-points.ts'
-import { isObject } from '../../message/json.ts'
-import type { Message, ViewMessage } from '../../message/message.ts'
+  type ViewMessage,
+} from '../../message/message.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
 import { carriedText, summarizerSystem } from '../../prompts/summary.ts'
 import { markedBlocks } from '../../request/cache-marks.ts'

@@ -1,7 +1,7 @@
 // The contexts of a session, one for each epoch, as they were when the epoch ended: what the agent could still see.
-import { blocksOf, isText, isToolUse } from '../../message/block.ts'
+
 import { objectAt } from '../../message/json.ts'
-import type { ViewMessage } from '../../message/message.ts'
+import { blocksOf, isText, isToolUse, type ViewMessage } from '../../message/message.ts'
 import { isRuleFile } from '../../restore/from-disk.ts'
 import { contentWords, holdsWords, isCommonWord, plainWords } from '../../text/plain-words.ts'
 import { changedBy, toolCall } from '../../tools/call.ts'

@@ -2,10 +2,8 @@
 // more detail until the room is used.
 import type { Exchange } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
-import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
-import type { TokenLimit } from '../../text/cut.ts'
-import { neutralize } from '../../text/neutralize.ts'
-import { oneLine } from '../../text/one-line.ts'
+import { condensed, gist, sentenceEnd, type TokenLimit, withoutCode } from '../../text/cut.ts'
+import { neutralize, oneLine } from '../../text/neutralize.ts'
 import type { Work } from '../../text/slices.ts'
 import { locator, wordsText } from './complete-words.ts'
 import type { RecordEntry, RecordStep } from './entries.ts'

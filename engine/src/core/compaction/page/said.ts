@@ -1,6 +1,6 @@
 // Which parts of a text say something that another text does not say. Sharing words proves nothing: a statement is said
 // if one bullet or paragraph has all of its names and numbers and half of its other words.
-import { sentenceEnd } from '../../text/condense.ts'
+import { sentenceEnd } from '../../text/cut.ts'
 import { contentWords, plainWords } from '../../text/plain-words.ts'
 import { isLeadIn, type ProseBlock, proseBlocks } from './sections.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../../message/block.ts'
+import type { Block } from '../../message/message.ts'
 import { countTokens, type Measuring, measureContent } from './counting.ts'
 import { estimateTokens } from './estimate.ts'
 

@@ -1,6 +1,7 @@
 // Counts the tokens of blocks and messages with either estimator, scaled to a model's tokenizer and to what was learned about it.
 // The only place that applies scale and safety margin.
 import { modelFacts, type TokenizerFamily } from '../../catalog/models.ts'
+import { stringAt } from '../../message/json.ts'
 import {
   type Block,
   blocksOf,
@@ -10,9 +11,8 @@ import {
   isThinking,
   isToolResult,
   isToolUse,
-} from '../../message/block.ts'
-import { stringAt } from '../../message/json.ts'
-import type { Message } from '../../message/message.ts'
+  type Message,
+} from '../../message/message.ts'
 import { estimateTokens } from './estimate.ts'
 import { imageSize, imageTokens } from './image-size.ts'
 

@@ -1,6 +1,7 @@
 // The text that a model reads for each kind of attachment that clients write. Unknown kinds are listed field by field.
-import { type Block, blocksOf, isMedia, isText } from '../../message/block.ts'
+
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+import { type Block, blocksOf, isMedia, isText } from '../../message/message.ts'
 import { readableBlocks } from '../../message/readable.ts'
 
 type Content = string | readonly Block[]

@@ -1,7 +1,8 @@
 // Edits are the only way to change a view. Each is an entry of the transcript, and another entry undoes it, so nothing is
 // lost. This file reads and writes edits; the fold applies them to a view.
-import { blocksOf, type Content } from '../../message/block.ts'
+
 import { defined, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+import { blocksOf, type Content } from '../../message/message.ts'
 
 /** Who asked for the edit and how much it freed, for display, statistics and sizes. It changes no message. */
 export type EditCause = {

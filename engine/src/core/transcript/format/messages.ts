@@ -1,8 +1,17 @@
 // Turns entries into messages, one each: who said what, in order, and the usage of answers. Client notes and progress are left
 // out, and tool results that a micro-compaction cleared are blank. The fold makes requests of them.
-import { blocksOf, isText, isToolResult, type ToolResultBlock, textOf } from '../../message/block.ts'
+
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
-import type { Origin, Role, ViewMessage } from '../../message/message.ts'
+import {
+  blocksOf,
+  isText,
+  isToolResult,
+  type Origin,
+  type Role,
+  type ToolResultBlock,
+  textOf,
+  type ViewMessage,
+} from '../../message/message.ts'
 import { readableBlocks } from '../../message/readable.ts'
 import { readUsage, type Usage } from '../../message/usage.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'

@@ -1,8 +1,8 @@
 // Splits a record into the texts that are searched and read: a user message, an answer, thinking, a call, a result. The same
 // record always gives the same texts in the same order, so a number identifies one.
-import { type Block, blocksOf, isMedia, isText, isToolResult } from '../../message/block.ts'
+
 import { isObject, type JsonObject, objectAt, stringAt } from '../../message/json.ts'
-import type { Origin } from '../../message/message.ts'
+import { type Block, blocksOf, isMedia, isText, isToolResult, type Origin } from '../../message/message.ts'
 import { pathsOf, toolCall } from '../../tools/call.ts'
 import { isSynthetic, messageOf, originOf, saidIn } from './messages.ts'
 

@@ -1,9 +1,8 @@
 // One pass over the entries of a transcript: counts, graph, answers, turns, and epochs (the parts between compactions). It
 // keeps no contents, only a row for each entry.
 
-import { textOf } from '../../message/block.ts'
 import { type JsonObject, stringAt } from '../../message/json.ts'
-import { isRequest } from '../../message/message.ts'
+import { isRequest, textOf } from '../../message/message.ts'
 import { contextTokens } from '../../message/usage.ts'
 import { type Entry, type Head, isSpoken, readHead } from '../format/entry.ts'
 import { type AnswerLine, originOf, readAnswerLine, saidIn } from '../format/messages.ts'

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
 import { viewOf } from '../../mechanisms/testing/examples.ts'
-import { textOf } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
+import { textOf } from '../../message/message.ts'
 import { editRecord } from '../format/edits.ts'
 
 const talk = (logicalParent?: string) => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Block } from '../../message/block.ts'
-import type { ViewMessage } from '../../message/message.ts'
+import type { Block, ViewMessage } from '../../message/message.ts'
 import { withoutInput, withoutThinking } from './effects.ts'
 
 const answer = (...content: readonly Block[]): ViewMessage => ({ role: 'assistant', origin: 'assistant', content })

@@ -1,5 +1,8 @@
 // The effects of the edits in force on each row of the view: the messages that they change, hide or keep, and the content that is
 // left. The original does not change, and a message without cleared content is returned as the same object.
+
+import { isObject } from '../../message/json.ts'
+import { groupBy } from '../../message/maps.ts'
 import {
   type Block,
   blocksOf,
@@ -11,10 +14,8 @@ import {
   isToolUse,
   type ToolResultBlock,
   type ToolUseBlock,
-} from '../../message/block.ts'
-import { isObject } from '../../message/json.ts'
-import { groupBy } from '../../message/maps.ts'
-import type { ViewMessage } from '../../message/message.ts'
+  type ViewMessage,
+} from '../../message/message.ts'
 import { withoutMiddle } from '../../text/cut.ts'
 import type { Edit } from '../format/edits.ts'
 import type { Entry, Head } from '../format/entry.ts'

@@ -7,7 +7,7 @@ import {
   thinkingBlock,
   toolUseBlock,
 } from '../../../testing/index.ts'
-import { blocksOf } from '../../message/block.ts'
+import { blocksOf } from '../../message/message.ts'
 import { shapeOf } from '../../message/shape.ts'
 import { checkRequest } from '../../request/check-request.ts'
 import { repairRequest } from '../../request/repair.ts'

@@ -2,9 +2,16 @@
 // merge into: the pieces of an answer become one message, and everything from the user's side until the next answer becomes the
 // message after it, results first. Same pieces, same bytes.
 
-import { type Block, blocksOf, isMedia, isToolResult, textOf } from '../../message/block.ts'
 import { groupBy } from '../../message/maps.ts'
-import type { Origin, ViewMessage } from '../../message/message.ts'
+import {
+  type Block,
+  blocksOf,
+  isMedia,
+  isToolResult,
+  type Origin,
+  textOf,
+  type ViewMessage,
+} from '../../message/message.ts'
 import { contextTokens } from '../../message/usage.ts'
 import { headOf } from '../../text/cut.ts'
 import { contextFrame, neutralizeReminders } from '../../text/neutralize.ts'

@@ -1,7 +1,8 @@
 // Transcripts of Cursor's agent: `{ role, message: { content } }`, one a line, without ids, times, tool results and usage.
 // The id of a record is its position in the file.
-import { type Block, blocksOf, isText } from '../../../message/block.ts'
+
 import { isObject, objectAt } from '../../../message/json.ts'
+import { type Block, blocksOf, isText } from '../../../message/message.ts'
 import type { RecordReader } from '../entry.ts'
 import { assistantRecord, createChain, userRecord } from './chain.ts'
 

@@ -1,7 +1,7 @@
 // Records that clients rarely write, or that lack some fields.
 import { expect, test } from 'vitest'
-import { textOf } from '../../../message/block.ts'
 import type { JsonObject } from '../../../message/json.ts'
+import { textOf } from '../../../message/message.ts'
 import { foldEntries } from '../../view/fold.ts'
 import { readBoundary } from '../compaction-records.ts'
 import { createTranscriptReader } from '../reader.ts'

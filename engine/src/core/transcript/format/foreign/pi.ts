@@ -1,7 +1,8 @@
 // pi sessions. Old files have no ids, so a record's position in the file is its id. A compaction keeps the entries from
 // `firstKeptEntry…` up to itself, and its summary comes before them. Edits and compactions apply to their own branch only.
-import { type Block, blocksOf } from '../../../message/block.ts'
+
 import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
+import { type Block, blocksOf } from '../../../message/message.ts'
 import { neutralizeReminders } from '../../../text/neutralize.ts'
 import type { Entry, RecordReader } from '../entry.ts'
 import {
