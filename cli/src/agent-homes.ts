@@ -1,12 +1,27 @@
 // Where agents keep their sessions on this machine.
+import { existsSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type { Environment } from 'everlong'
+import { cacheFolder, type Unreadable } from 'everlong/internal/node'
+import { anyAgent } from './agent-names.ts'
 import { homeOf } from './commands/install/place.ts'
+import { copyOpencodeSessions } from './opencode-sessions.ts'
 
-export type AgentHome = { readonly agent: string; readonly folder: string }
+type AgentHome = { readonly agent: string; readonly folder: string; readonly database?: string }
 
-/** Where agents keep their sessions, existing or not. opencode is not listed: it keeps its sessions in a database. */
-export function agentHomes(env: Environment): readonly AgentHome[] {
+/** `folders`: those that exist. */
+export type OwnSessions = { readonly folders: readonly string[]; readonly unreadable: readonly Unreadable[] }
+
+/** The sessions of all agents on this machine. Those that an agent keeps in a database are copied into files first. */
+export function ownSessions(env: Environment): OwnSessions {
+  const homes = agentHomes(env)
+  const unreadable = homes.flatMap(({ database, folder }) =>
+    database === undefined ? [] : copyOpencodeSessions(database, folder),
+  )
+  return { folders: homes.map(({ folder }) => folder).filter((folder) => existsSync(folder)), unreadable }
+}
+
+function agentHomes(env: Environment): readonly AgentHome[] {
   const home = homeOf(env)
   // A relative path would point into the current project.
   const own = (name: string, ...fallback: readonly string[]) => {
@@ -20,10 +35,14 @@ export function agentHomes(env: Environment): readonly AgentHome[] {
     { agent: 'Gemini CLI', folder: join(home, '.gemini', 'tmp') },
     { agent: 'Copilot CLI', folder: join(home, '.copilot', 'session-state') },
     { agent: 'Cursor', folder: join(home, '.cursor', 'projects') },
+    {
+      agent: 'opencode',
+      folder: join(cacheFolder(env, home), 'opencode'),
+      database: join(own('XDG_DATA_HOME', '.local', 'share'), 'opencode', 'opencode.db'),
+    },
   ]
 }
 
-export function nothingHere(homes: readonly AgentHome[], command: string): string {
-  const names = homes.map(({ agent }) => agent)
-  return `found no sessions of ${names.slice(0, -1).join(', ')} or ${names.at(-1)} on this machine. Name a file or folder: everlong ${command} PATH`
+export function nothingHere(command: string): string {
+  return `found no sessions of ${anyAgent} on this machine. Name a file or folder: everlong ${command} PATH`
 }

@@ -20,13 +20,19 @@ export { leftOutNote, leftOutText, rulesText, sourceIn } from './node/after-comp
 export type { Match, SearchResult } from './node/archive/archive.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
 export type { Reading } from './node/archive/originals.ts'
-export { markAt } from './node/index/cache-place.ts'
+export { cacheFolder, markAt } from './node/index/cache-place.ts'
 export { openIndex } from './node/index/sidecar.ts'
 export { acquireLease } from './node/lease/lease.ts'
 export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
 export { type FoundSession, findSessions } from './node/read/find-sessions.ts'
 export { readLedger } from './node/read/ledger-file.ts'
-export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'
+export {
+  collectingStatistics,
+  type FolderStatistics,
+  findTranscripts,
+  type StatsOptions,
+  type Unreadable,
+} from './node/read/stats.ts'
 export { findSubagents, type SubAgents } from './node/read/subagents.ts'
 export { forEachRecordAt, openLive, readTranscript } from './node/read/transcript.ts'
 export { type LostFile, lostInFile, lostInTranscript } from './node/read/transcript-lost.ts'
@@ -35,7 +41,7 @@ export { safeGit } from './node/safe-git.ts'
 export { sessionFolder } from './node/session/session-folder.ts'
 export { openMemory, type SessionMemory } from './node/session/session-memory.ts'
 export { applyEdits } from './node/write/apply-edits.ts'
-export { diskProblem, writeNewTranscript } from './node/write/disk.ts'
+export { diskProblem, replaceFile, whyUnreadable, writeNewTranscript } from './node/write/disk.ts'
 export { originalResults, type StoredResults, storeResults } from './node/write/keep-results.ts'
 export { type FsckReport, fsck, type RepairReport, repair } from './node/write/repair.ts'
 export { heldMessage, openWriter } from './node/write/writer.ts'

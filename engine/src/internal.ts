@@ -3,7 +3,7 @@
 
 export { costOf } from './core/cache/economics.ts'
 export { knownModels, type ModelFacts, mediaLimit, modelFacts, priceOf } from './core/catalog/models.ts'
-export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
+export { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from './core/message/json.ts'
 export {
   blocksOf,
   isRequest,

@@ -172,7 +172,7 @@ describe('without a path', () => {
     const { exitCode, stdout, stderr } = await lost([])
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(
-      /^everlong: found no sessions of Claude Code, .* or Cursor on this machine\. Name a file or folder: everlong lost PATH\n$/,
+      /^everlong: found no sessions of Claude Code, .* or opencode on this machine\. Name a file or folder: everlong lost PATH\n$/,
     )
     mkdirSync(join(home, '.claude', 'projects'), { recursive: true })
     expect((await lost([])).stderr).toBe(stderr)

@@ -1,5 +1,5 @@
 // The plug-in in the real opencode: `npm run test:agents` installs opencode and runs this.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Script, text, toolUse } from '@everlong/simulator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -101,6 +101,14 @@ describe.skipIf(opencode === '')('opencode', () => {
     expect(resultsIn(asked)).toContain(wish)
     // What was sent stays as it was.
     expect(said(asked[0])).toContain(said(next).slice(0, said(next).indexOf('## Current state')))
+  })
+
+  test('lost reads the session from the database of opencode', async () => {
+    const report = JSON.parse(String(await host.everlong('lost', '--json')))
+    // The plug-in gave back what the compaction had lost.
+    const session = { format: 'opencode', compactions: [{ number: 1, trigger: 'auto' }], facts: [] }
+    expect(report).toMatchObject({ found: 1, unreadable: [], sessions: [session] })
+    rmSync(join(host.home, '.cache/everlong'), { recursive: true })
   })
 
   test('large results are shortened only where the user asks for it', async () => {

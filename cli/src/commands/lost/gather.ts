@@ -1,10 +1,10 @@
 // `everlong lost`: what the compactions of one session or many lost, found by code. Reads file by file, newest first.
 
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { visible } from '@everlong/agent/render'
 import { type FoundSession, findSessions, type LostFile, lostInFile } from 'everlong/internal/node'
-import { agentHomes, nothingHere } from '../../agent-homes.ts'
+import { nothingHere, ownSessions } from '../../agent-homes.ts'
 import type { Io } from '../../io.ts'
 import { failed, noTranscript, noTranscripts, notThere, type Outcome, systemTrouble } from '../../outcome.ts'
 import { createProgress } from '../../progress.ts'
@@ -22,13 +22,14 @@ export type LostOptions = {
 
 export async function gather(named: readonly string[], options: LostOptions): Promise<Outcome<LostReport>> {
   const { io, limit } = options
-  const homes = agentHomes(io.env)
-  const paths = named.length > 0 ? named : homes.map(({ folder }) => folder).filter((folder) => existsSync(folder))
-  if (paths.length === 0) return failed(nothingHere(homes, 'lost'))
-  const { files, unreadable } = findSessions(paths)
+  const own = named.length > 0 ? undefined : ownSessions(io.env)
+  const paths = own?.folders ?? named
+  const found = findSessions(paths)
+  const { files } = found
+  const unreadable = [...(own?.unreadable ?? []), ...found.unreadable]
   const [first] = unreadable
   if (files.length === 0 && first) return failed(isGone(first.path) ? notThere(first.path) : troubleAt(first))
-  if (files.length === 0) return failed(named.length > 0 ? noTranscripts(paths) : nothingHere(homes, 'lost'))
+  if (files.length === 0) return failed(own ? nothingHere('lost') : noTranscripts(paths))
   const chosen = limit === 0 ? files : files.filter(({ path }, at) => at < limit || named.includes(path))
   const read = await readAll(chosen, io)
   const other = read.others.find((path) => named.includes(path))

@@ -6,7 +6,7 @@ import { bytes, visible } from '@everlong/agent/render'
 import { builtPage, exportSession, startViewer, type Undo } from '@everlong/viewer'
 import { isTranscript } from 'everlong/internal'
 import { findSessions, scanFile } from 'everlong/internal/node'
-import { agentHomes, nothingHere } from '../../agent-homes.ts'
+import { nothingHere, ownSessions } from '../../agent-homes.ts'
 import type { Io } from '../../io.ts'
 import {
   failed,
@@ -34,12 +34,12 @@ type Asked = ViewOptions & { readonly io: Io }
 
 export async function view(named: readonly string[], options: Asked): Promise<Outcome<object>> {
   const { io, port } = options
-  const homes = agentHomes(io.env)
-  const paths = named.length > 0 ? named : homes.map(({ folder }) => folder).filter((folder) => existsSync(folder))
+  const { folders: paths, unreadable } = named.length > 0 ? { folders: named, unreadable: [] } : ownSessions(io.env)
+  for (const { path, reason } of unreadable) io.stderr.write(`${visible(path)} cannot be read: ${visible(reason)}\n`)
   const missing = paths.find((path) => !existsSync(path))
   if (missing !== undefined) return failed(notThere(missing))
   if (findSessions(paths).files.length === 0)
-    return failed(named.length > 0 ? noTranscripts(paths) : nothingHere(homes, 'view'))
+    return failed(named.length > 0 ? noTranscripts(paths) : nothingHere('view'))
   if (options.out !== undefined) return written(paths, options.out, options)
   try {
     await serve(paths, options)

@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto'
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import type { Environment } from '../../core/settings/resolve.ts'
 import { readBytes } from '../read/entries.ts'
 
-export function cacheFolder(): string {
-  return process.env.EVERLONG_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'everlong')
+export function cacheFolder(env: Environment = process.env, home = homedir()): string {
+  return env.EVERLONG_CACHE_DIR ?? join(env.XDG_CACHE_HOME ?? join(home, '.cache'), 'everlong')
 }
 
 /** The cache file for a path, the same for all links to it. */
