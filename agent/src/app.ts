@@ -1,10 +1,13 @@
-// The agent as the terminal, headless mode and other hosts see it: what they call, what they hear, and what they are asked.
+// The agent as the terminal, headless mode and other hosts see it: its calls, its events, and its questions.
 import type { Session } from 'everlong/node'
 import type { LoopEvent } from './events.ts'
 import type { OwnCommand } from './own/own-commands.ts'
 import type { Receipt } from './receipt.ts'
 
-/** ask: every change asks. accept-edits: edits in the workspace do not. plan: nothing is changed. allow: nothing asks. */
+/**
+ * ask: asks before every change. accept-edits: does not ask before edits in the workspace. plan: changes nothing. allow: never
+ * asks.
+ */
 export type PermissionMode = 'ask' | 'accept-edits' | 'plan' | 'allow'
 
 export type PermissionRequest = {
@@ -14,15 +17,15 @@ export type PermissionRequest = {
   readonly title: string
   /** The whole command, the change as a unified diff, or a plan. */
   readonly detail?: { readonly type: 'diff' | 'text' | 'markdown'; readonly text: string }
-  /** Why this asks, when it is not obvious: `outside the workspace`. */
+  /** The reason for the question, if it is not obvious: `outside the workspace`. */
   readonly reason?: string
   /** The rules that "always allow" would add, such as `Bash(npm test:*)`. Without them there is no such answer. */
   readonly rules?: readonly string[]
-  /** Where they can be kept besides the session. */
+  /** Where the rules can be stored besides the session. */
   readonly places?: readonly KeptPlace[]
   /** Whether all edits in the workspace can be accepted from now on. */
   readonly offersEdits?: boolean
-  /** Words for yes and no where "once" is not what yes means. No then asks for no reason. */
+  /** Labels for yes and no, if yes does not mean "once". A no then asks for no reason. */
   readonly answers?: { readonly yes: string; readonly no: string }
 }
 
@@ -31,7 +34,7 @@ export type KeptPlace = 'project' | 'user'
 
 export type PermissionAnswer =
   | { readonly type: 'allow' }
-  /** Allows this and whatever the request's rules cover: until the session ends, or for good. */
+  /** Allows this call and everything that the request's rules cover, until the session ends or permanently. */
   | { readonly type: 'always'; readonly place?: KeptPlace }
   /** Allows this, and turns the mode `accept-edits` on. */
   | { readonly type: 'accept-edits' }
@@ -72,11 +75,11 @@ export type Prompt = {
 export type AgentEvent =
   | LoopEvent
   /**
-   * A prompt was taken. A queued one waits for the next request of the running turn, and comes again with
+   * A prompt was accepted. A queued one waits for the next request of the running turn, and is emitted again with
    * `isQueued: false` when it joins the conversation.
    */
   | { readonly type: 'prompt'; readonly prompt: Prompt; readonly isQueued: boolean }
-  /** The provider is overloaded or cannot be reached. A turn, a sub-agent or a compaction is sent again after the wait. */
+  /** The provider is overloaded or unreachable. The request of a turn, a sub-agent or a compaction is repeated after the wait. */
   | { readonly type: 'retrying'; readonly attempt: number; readonly waitMs: number; readonly why: string }
   /** The provider answers again, or the request was given up. */
   | { readonly type: 'retry-over' }
@@ -86,13 +89,13 @@ export type AgentEvent =
   | { readonly type: 'state'; readonly state: AgentState }
 
 export type AgentState = {
-  /** A turn runs. */
+  /** True while a turn runs. */
   readonly isBusy: boolean
   /** Another after `/clear`, `/resume` and `/fork`. */
   readonly sessionId: string
-  /** As the person named it. */
+  /** The name that the person gave. */
   readonly title?: string
-  /** What to call the session: its title, or its first words. Undefined before anything was said. */
+  /** The label of the session: its title, or its first words. Undefined before anything was said. */
   readonly name?: string
   readonly mode: PermissionMode
   readonly model: string
@@ -105,20 +108,20 @@ export type Agent = {
   readonly session: () => Session
   readonly state: () => AgentState
   readonly on: (listener: (event: AgentEvent) => void) => () => void
-  /** Runs the prompt, or queues it while a turn runs. Resolves when no turn runs and nothing is queued. */
+  /** Runs the prompt, or queues it while a turn runs. Resolves when no turn runs and the queue is empty. */
   readonly submit: (prompt: Prompt) => Promise<void>
-  /** Stops the running turn, tool calls and compaction; queued prompts go back to the person. */
+  /** Stops the running turn, its tool calls and compaction. Returns the queued prompts. */
   readonly interrupt: () => readonly Prompt[]
-  /** Gives back what is queued, to be edited; the turn continues. */
+  /** Returns the queued prompts for editing. The turn continues. */
   readonly takeQueued: () => readonly Prompt[]
   readonly setMode: (mode: PermissionMode) => void
-  /** Sends running commands and sub-agents to the background. Returns how many there were. */
+  /** Moves running commands and sub-agents to the background. Returns their number. */
   readonly moveToBackground: () => number
   /** Slash commands of the person and the project, and skills. */
   readonly ownCommands: () => readonly OwnCommand[]
   /**
-   * Runs a slash command, such as `/compact keep the schema`, or after a `!` a shell command, whose output joins the
-   * conversation. Its progress and output come as events of a tool called `!`.
+   * Runs a slash command, such as `/compact keep the schema`, or a shell command after a `!`, whose output joins the
+   * conversation. Progress and output are events of a tool called `!`.
    */
   readonly command: (line: string, signal?: AbortSignal) => Promise<CommandResult>
   /** Saves, stops background tasks and servers, and releases the session. */

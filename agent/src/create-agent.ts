@@ -33,30 +33,30 @@ import { type Turn, Turns } from './turns.ts'
 export type AgentOptions = {
   /** The workspace. */
   readonly folder: string
-  /** Where the person's sessions are: see places.ts. */
+  /** The folder of the person's sessions: see places.ts. */
   readonly home: string
   readonly settings: Settings
   readonly model: ChosenModel
-  /** The command line names the model: /resume does not change it. */
+  /** The command line names the model, so /resume does not change it. */
   readonly isModelFixed?: boolean
   /** For the model called `demo`. */
   readonly demo?: DemoModel
   readonly person: Person
   readonly createTools: (setup: ToolSetup) => Promise<ToolSet>
-  /** Read again with every use, so that a changed file counts. */
+  /** Called on every use, so that a changed file takes effect. */
   readonly ownCommands?: () => readonly OwnCommand[]
-  /** Keeps the files as they are before each prompt, so that /rewind can give them back. */
+  /** Saves the files before each prompt, so that /rewind can restore them. */
   readonly keepsFiles?: boolean
   readonly session?: SessionChoice
   readonly mode?: PermissionMode
   readonly env?: Environment
   readonly isHeadless?: boolean
-  /** The most answers of one turn. */
+  /** Maximum number of answers per turn. */
   readonly maxTurns?: number
   readonly now?: () => number
 }
 
-/** Throws an Error that says why when the session cannot be opened. */
+/** Throws an Error with the reason if the session cannot be opened. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const agent = new RunningAgent(options)
   try {
@@ -84,10 +84,10 @@ class RunningAgent implements Agent {
   private tasks: AgentState['tasks'] = []
   private readonly names = createNames()
   private checkpoints: Checkpoints | undefined
-  /** Resolves when the files are kept. */
+  /** Resolves when the files are saved. */
   private saving: Promise<void> | undefined
   private commandStop: AbortController | undefined
-  /** How many are running. */
+  /** Number of running commands. */
   private commands = 0
 
   constructor(options: AgentOptions) {
@@ -132,7 +132,7 @@ class RunningAgent implements Agent {
         onOpened: (opened) => {
           this.forget()
           this.checkpoints = this.checkpointsOf(opened)
-          // Now, so that the gauge counts them before the first prompt.
+          // Done now, so that the gauge includes the tools before the first prompt.
           offerTools(opened, tools)
           opened.cleanUp({ name: 'context', scope: 'conversation', clear: this.forget })
           opened.on('compaction-finished', this.tellIdleCompaction)
@@ -181,7 +181,7 @@ class RunningAgent implements Agent {
     this.changed()
   }
 
-  /** Commands come before skills of the same name. */
+  /** Commands take precedence over skills of the same name. */
   ownCommands = (): readonly OwnCommand[] =>
     byName([...(this.options.ownCommands?.() ?? []), ...(this.open().toolSet.skills ?? []).map(commandOfSkill)])
 
@@ -216,7 +216,7 @@ class RunningAgent implements Agent {
     if (!run) return { type: 'error', text: 'There is no shell here.' }
     if (command === '') return { type: 'error', text: 'Say which command: !npm test' }
     const message = await runShellLine(command, { run, session, signal, emit: this.emit })
-    // A session that was left meanwhile hears nothing more.
+    // A session that was left meanwhile gets no more messages.
     if (session !== this.session()) return { type: 'text', text: '' }
     if (this.turns.isBusy()) void this.turns.tell(message)
     else session.add(message)
@@ -239,7 +239,7 @@ class RunningAgent implements Agent {
     return keepsFiles && path !== undefined ? createCheckpoints({ folder, path, notify }) : undefined
   }
 
-  /** A tool may change files, so it waits until they are kept. The request does not. */
+  /** A tool may change files, so it waits until they are saved. The request does not wait. */
   private afterSaving(tool: AnyTool): AnyTool {
     return {
       ...tool,
@@ -268,7 +268,7 @@ class RunningAgent implements Agent {
     this.nested.forget()
   }
 
-  /** Turns and commands tell of their own compactions. */
+  /** Turns and commands report their own compactions. */
   private readonly tellIdleCompaction = (
     event: Extract<EngineEvent, { readonly type: 'compaction-finished' }>,
   ): void => {
@@ -286,12 +286,12 @@ class RunningAgent implements Agent {
 
   private readonly tell: ToolSetup['tell'] = (content, session) => {
     const message: MessageInput = { role: 'user', origin: 'meta', content }
-    // A sub-agent hears it by itself; a session that was left hears nothing more.
+    // A sub-agent gets the message directly. A session that was left gets none.
     if (session.agentId !== undefined) session.add(message)
     else if (session === this.session()) void this.turns.tell(message)
   }
 
-  /** What a prompt adds to the conversation, unless a hook of UserPromptSubmit refuses it. */
+  /** The messages of a prompt, unless a UserPromptSubmit hook refuses it. */
   private readonly messagesFor = async (prompt: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> => {
     this.saving = this.checkpoints?.take()
     const outcome = await this.session().runHooks({ event: 'UserPromptSubmit', prompt: prompt.text }, { signal })
@@ -375,7 +375,7 @@ async function mayCompact(person: Person): Promise<boolean> {
   return answer.type !== 'deny'
 }
 
-/** The same, with a receipt after the records of each compaction. */
+/** Adds a receipt after the records of each compaction. */
 function withReceipts(emit: (event: AgentEvent) => void): (event: AgentEvent) => void {
   let records: readonly JsonObject[] = []
   return (event) => {

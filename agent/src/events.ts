@@ -1,16 +1,16 @@
-// What the loop yields: messages and events, as they come. The host shows them.
+// The messages and events that the loop yields. The host shows them.
 import type { EngineEvent, ModelAnswer, ModelFailure, StreamEvent } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import type { Tried } from 'everlong/internal/compaction'
 
-/** Handed from iteration to iteration. */
+/** Passed from iteration to iteration. */
 export type LoopState = {
   readonly turnId: string
   /** Answers since the last compaction, or since the loop began. */
   readonly turn: number
   /** Whether a compaction has happened in this loop. */
   readonly isCompacted: boolean
-  /** Automatic compactions in a row that came to nothing. */
+  /** Automatic compactions in a row without a result. */
   readonly failures: number
 }
 
@@ -19,11 +19,11 @@ export type StopReason = 'finished' | 'aborted' | 'blocked' | 'failed' | 'turn-l
 export type LoopEvent =
   | { readonly type: 'engine'; readonly event: EngineEvent }
   | { readonly type: 'stream'; readonly event: StreamEvent }
-  /** After a compaction, one by one: boundary, summary, attachments, what hooks said. */
+  /** The records of a compaction, one by one: boundary, summary, attachments, output of hooks. */
   | { readonly type: 'record'; readonly record: JsonObject }
   | { readonly type: 'answer'; readonly answer: ModelAnswer; readonly uuid: string }
   | { readonly type: 'tool-started'; readonly toolUseId: string; readonly name: string; readonly input: unknown }
-  /** The newest lines that a running command has printed, and how many there are. At most a few times a second. */
+  /** The newest output lines of a running command, and their total number. Sent at most a few times per second. */
   | {
       readonly type: 'tool-output'
       readonly toolUseId: string
@@ -39,9 +39,9 @@ export type LoopEvent =
       /** How it changed a file, as a unified diff. */
       readonly diff?: string
     }
-  /** Of a sub-agent, after each answer: the size of its conversation, and what it has cost so far. */
+  /** After each answer of a sub-agent: the size of its conversation, and its cost so far. */
   | { readonly type: 'spent'; readonly tokens: number; readonly cost?: number }
-  /** What a person should know. */
+  /** Information for the person. */
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'subagent'; readonly toolUseId: string; readonly event: LoopEvent }
   | { readonly type: 'blocked'; readonly why: string; readonly tried: readonly Tried[] }

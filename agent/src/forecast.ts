@@ -1,10 +1,10 @@
-// When to expect the next compaction, if that can be said.
+// Predicts the next compaction, if possible.
 import type { Prediction } from 'everlong/internal/compaction'
 import type { Session } from 'everlong/node'
 
 /**
- * Undefined before the first compaction: nothing has shown yet that forecasts come true in this session. Afterwards the engine
- * gives none if one of the last was wrong by more than a factor of two.
+ * Undefined before the first compaction, because no forecast has been confirmed in this session. Later, the engine gives none if
+ * a recent one was wrong by more than a factor of two.
  */
 export function forecastOf(session: Session): Prediction | undefined {
   const { prediction, autoCompact } = session.explain()
@@ -12,5 +12,5 @@ export function forecastOf(session: Session): Prediction | undefined {
   return prediction && prediction.turns <= maxTurns ? prediction : undefined
 }
 
-/** Nobody plans further ahead, and no session stays the same for so long. The plug-in for pi shows as many. */
+/** Nobody plans further ahead, and no session stays the same that long. The plug-in for pi uses the same limit. */
 const maxTurns = 50

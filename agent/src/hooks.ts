@@ -1,5 +1,5 @@
 // Hooks around tools and questions: PreToolUse may refuse a call or change it, PostToolUse may add to its result, and
-// Notification tells that the agent waits for the person.
+// Notification reports that the agent waits for the person.
 
 import { objectAt, stringAt } from 'everlong/internal'
 import type { Session } from 'everlong/node'
@@ -23,7 +23,7 @@ export function toolsWithHooks(tools: readonly AnyTool[]): readonly AnyTool[] {
   }))
 }
 
-/** Hooks know the tool of a server by its own name and input. */
+/** Hooks see a server's tool under its own name and input. */
 function namedCall(tool: string, given: unknown) {
   const name = tool === 'McpCall' ? stringAt(given, 'tool') : undefined
   if (name === undefined) return { name: tool, input: given, wrapped: (input: unknown) => input }
@@ -44,7 +44,7 @@ function withContext(output: ToolOutput, context: readonly string[]): ToolOutput
   }
 }
 
-/** The same person; hooks hear of every question. */
+/** The same person. Hooks are informed of every question. */
 export function personWithHooks(person: Person, session: () => Session): Person {
   const notify = (message: string, signal: AbortSignal) =>
     session().runHooks({ event: 'Notification', details: { message } }, { signal })

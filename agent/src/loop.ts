@@ -10,7 +10,7 @@ import { runTools, type ToolRun } from './run-tools.ts'
 import { type AnyTool, offerTools } from './tool.ts'
 
 export type QueryOptions = {
-  /** With the user's request already added. */
+  /** Must already contain the user's request. */
   readonly session: Session
   readonly tools?: readonly AnyTool[]
   readonly signal?: AbortSignal
@@ -18,7 +18,7 @@ export type QueryOptions = {
   readonly maxTurns?: number
   /** The state that an earlier loop returned, to continue from there. */
   readonly state?: LoopState
-  /** Asked before each request, and before the loop ends: what came up meanwhile, such as words that the person typed. */
+  /** Called before each request and before the loop ends. Returns new messages, such as text that the person typed. */
   readonly incoming?: () => Promise<readonly MessageInput[]>
 }
 
@@ -94,7 +94,7 @@ async function* iterate(
   return [next, (yield* takeIncoming(loop)) ? undefined : 'finished']
 }
 
-/** Returns whether anything came. */
+/** Returns whether there were any. */
 async function* takeIncoming({ session, incoming, channel }: Loop): AsyncGenerator<LoopEvent, boolean> {
   const messages = yield* channel.until(incoming())
   if (messages.length > 0) session.add(messages)

@@ -1,5 +1,5 @@
-// The messages that a prompt becomes: its text, its images, and the files that it names with `@path`. Files are read by the
-// tools, so permissions, hooks and limits hold, and they count as read.
+// The messages of a prompt: its text, its images, and the files that it names with `@path`. The tools read the files, so
+// permissions, hooks and limits apply, and the files count as read.
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -21,7 +21,7 @@ export type Attaching = {
   readonly emit: (event: LoopEvent) => void
 }
 
-/** A message for each file or folder that the text names, once each and in its order. */
+/** One message per file or folder that the text names, in order and without duplicates. */
 export async function attachedFiles(text: string, attaching: Attaching): Promise<readonly MessageInput[]> {
   const { folder, tools } = attaching
   const named = filesNamed(text, folder).filter(({ isFolder }) => tools.some(({ name }) => name === toolFor(isFolder)))
@@ -42,7 +42,7 @@ function toolFor(isFolder: boolean): 'Glob' | 'Read' {
   return isFolder ? 'Glob' : 'Read'
 }
 
-/** The details say to the engine which file this is, so that a compaction restores it. */
+/** The details tell the engine which file this is, so that a compaction restores it. */
 function messageOf({ name, isFolder }: Named, { block, details }: ToolRun): MessageInput {
   const { content, is_error: isError } = block
   const blocks = blocksOf(content as MessageInput['content'] & {})
@@ -70,7 +70,7 @@ function isFound(named: { readonly name: string; readonly isFolder: boolean | un
   return named.isFolder !== undefined
 }
 
-/** The word, and without the signs after it: a path may end a sentence or stand in brackets. */
+/** The word, also without trailing punctuation: a path may end a sentence or be in brackets. */
 function withoutSigns(word: string): readonly string[] {
   const [signs = ''] = /[.,;:!?)\]}>]*$/.exec(word) ?? []
   return [...signs, ''].map((_, at) => word.slice(0, word.length - at)).filter((name) => name !== '')

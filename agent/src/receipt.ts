@@ -1,5 +1,5 @@
-// The receipt of a compaction: one line for the person, and the details on demand. It is read from the records that the
-// compaction wrote, so that it can be shown again after a resume.
+// The receipt of a compaction: one line for the person, with details on demand. It is read from the records of the compaction, so
+// it can be shown again after a resume.
 
 import type { Entry } from 'everlong'
 import {
@@ -18,25 +18,25 @@ import type { Session } from 'everlong/node'
 import { count, counted, exactDollars, seconds } from './render/numbers.ts'
 
 export type Receipt = {
-  /** Of the boundary: names the compaction. */
+  /** Uuid of the boundary, which identifies the compaction. */
   readonly uuid: string
   readonly trigger: string
   readonly mechanism: string
-  /** Undefined when no model wrote the summary. */
+  /** Undefined if no model wrote the summary. */
   readonly model?: string
   readonly before: number
   readonly after: number
   readonly durationMs: number
-  /** In US dollars; undefined when nothing was spent or the price is not known. */
+  /** In US dollars. Undefined if nothing was spent or the price is unknown. */
   readonly cost?: number
   readonly instructions?: string
   readonly summary: string
-  /** Messages of the person since the compaction before, and how many the new context has word for word. */
+  /** Number of the person's messages since the previous compaction, and how many the new context has verbatim. */
   readonly kept: { readonly total: number; readonly verbatim: number }
-  /** What code marked in the summary or added to it, each with its reason. */
+  /** Parts that code marked in the summary or added to it, with reasons. */
   readonly annotations: readonly Annotation[]
   readonly restored: readonly { readonly kind: string; readonly title: string }[]
-  /** What could not be restored, and why. */
+  /** Items that could not be restored, with reasons. */
   readonly notRestored?: string
 }
 
@@ -124,7 +124,7 @@ export function receiptLine({ before, after, durationMs, mechanism, cost, kept, 
   return parts.join('; ')
 }
 
-/** The messages that the compaction summarized: from the boundary before it up to its own. */
+/** The messages that the compaction summarized: from the previous boundary up to its own. */
 export async function originalOf(session: Session, uuid: string): Promise<readonly ViewMessage[]> {
   let entries: Entry[] = []
   for (const entry of await session.entries()) {

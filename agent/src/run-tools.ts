@@ -1,5 +1,5 @@
-// Runs the tool calls of one answer: adjacent parallel ones at the same time, all others one after another. Every call gets
-// a result, also for an unknown tool, an invalid input, an exception or an abort.
+// Runs the tool calls of one answer: adjacent parallel ones at the same time, all others one after another. Every call gets a
+// result, even for an unknown tool, an invalid input, an exception or an abort.
 
 import type { Block } from 'everlong'
 import { stringAt, type ToolUseBlock } from 'everlong/internal'
@@ -19,7 +19,7 @@ export type RunInput = {
 export type ToolRun = { readonly block: Block; readonly details?: unknown }
 
 export const interrupted = 'Interrupted before it finished.'
-/** For a tool that ends by itself after an abort. */
+/** Time for a tool that ends by itself after an abort. */
 const maxEndingMs = 5_000
 
 /** Results in the order of the calls. */
@@ -71,7 +71,7 @@ async function outputOf(input: RunInput, call: ToolUseBlock): Promise<ToolOutput
     const run = tool.call(call.input, { session, signal, toolUseId: call.id, emit })
     return await Promise.race([run, aborted])
   } catch (error) {
-    // The model sees the error and may try another way.
+    // The model sees the error and may try something else.
     return failed(signal.aborted ? interrupted : reasonOf(error))
   } finally {
     // The signal lives as long as the session and must not collect listeners.

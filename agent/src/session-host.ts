@@ -1,4 +1,4 @@
-// The session that the agent works in: opened, replaced by another, and given another model.
+// The session in which the agent works: opening it, replacing it, changing its model.
 import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename } from 'node:path'
@@ -15,7 +15,7 @@ import { forkSession, newSessionPath, rememberModel } from './sessions/sessions.
 import { spendingOf } from './sessions/spending.ts'
 import type { Settings } from './settings/settings.ts'
 
-/** Which session to work in. */
+/** The session to work in. */
 export type SessionChoice =
   | { readonly type: 'new'; readonly startedBy?: 'clear' }
   | { readonly type: 'open'; readonly path: string }
@@ -23,9 +23,9 @@ export type SessionChoice =
 
 export type SessionSetup = {
   readonly folder: string
-  /** The person's own folder, for their instruction files. */
+  /** The person's own folder, for instruction files. */
   readonly home: string
-  /** Where the sessions of this project are. */
+  /** The folder of this project's sessions. */
   readonly sessions: string
   readonly settings: Settings
   readonly env: Environment
@@ -33,9 +33,9 @@ export type SessionSetup = {
   /** The agent has the recall tool. */
   readonly hasRecall: boolean
   readonly state?: SessionOptions['state']
-  /** What the tools do to every text that they return. */
+  /** The redaction that the tools apply to every text that they return. */
   readonly redact?: EngineOptions['redact']
-  /** Whether a compaction may run now, when the settings say that it asks. */
+  /** Whether a compaction may run now, if the settings require asking. */
   readonly mayCompact: () => Promise<boolean>
   readonly onOpened: (session: Session) => void
   readonly onRetry: (event: RetryEvent) => void
@@ -60,7 +60,7 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
   const closeModel = async (other: ChosenModel) => {
     if (other !== model) await other.close?.()
   }
-  /** So that the session continues with the same model. */
+  /** So that the session later continues with the same model. */
   const remember = (): void => {
     const { path } = session()
     if (path === undefined) return
@@ -75,7 +75,7 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
     model: () => model,
     spending: () => spendingOf(session(), openedBytes),
     rememberModel: remember,
-    /** The session before is closed once the new one is open. `other` replaces the model; it is closed if that fails. */
+    /** Closes the previous session after the new one is open. `other` replaces the model; it is closed if that fails. */
     open: async (choice: SessionChoice, other?: ChosenModel): Promise<void> => {
       const [before, modelBefore] = [current, model]
       const next = other ? reporting(other) : model
@@ -97,7 +97,7 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
       const chosen = reporting(next)
       const switched = await session().useModel({ client: chosen.client, name: chosen.name }, { signal })
       model = chosen
-      // Nobody continues a session in which nothing was said.
+      // Nobody continues an empty session.
       if (session().messages().length > 0) remember()
       await closeModel(before)
       return switched

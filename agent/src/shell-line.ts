@@ -1,17 +1,17 @@
-// A shell command that the person typed after a `!`: it runs at once, and its output joins the conversation.
+// A shell command that the person typed after a `!`. It runs at once, and its output joins the conversation.
 import { randomUUID } from 'node:crypto'
 import type { MessageInput } from 'everlong'
 import { textOf } from 'everlong/internal'
 import type { ToolContext, ToolOutput } from './tool.ts'
 
-/** What its events call it. */
+/** Its name in events. */
 export const shellName = '!'
 
 export type ShellLine = Omit<ToolContext, 'toolUseId'> & {
   readonly run: (command: string, context: ToolContext) => Promise<ToolOutput>
 }
 
-/** Returns what the model is told. */
+/** Returns the text for the model. */
 export async function runShellLine(command: string, { run, ...context }: ShellLine): Promise<MessageInput> {
   const toolUseId = `person_${randomUUID()}`
   const { emit } = context

@@ -1,5 +1,5 @@
-// From what a person typed to a running agent: settings, trust, model, session, tools. Whatever is wrong comes back as a
-// value that a host shows.
+// From the command line to a running agent: settings, trust, model, session, tools. Every problem is returned as a value for the
+// host to show.
 
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -25,7 +25,7 @@ import { commandWish, type Wish } from './settings/wishes.ts'
 import type { ToolSetup } from './tool-set.ts'
 import { type AgentTools, createTools } from './tools/create-tools.ts'
 
-/** A new session, the newest one of the project, or one by its id or name; the last two also as a copy. */
+/** A new session, the newest one of the project, or one by its id or name. The last two also as a copy. */
 export type SessionWish =
   | { readonly type: 'new' }
   | { readonly type: 'continue'; readonly isCopy?: boolean }
@@ -35,7 +35,7 @@ export type StartOptions = {
   readonly folder: string
   readonly env: Environment
   readonly person: Person
-  /** As on the command line; comes before the settings. */
+  /** From the command line. Overrides the settings. */
   readonly model?: string | undefined
   readonly mode?: PermissionMode | undefined
   readonly allow?: readonly string[]
@@ -48,7 +48,7 @@ export type StartOptions = {
   readonly isTrusting?: boolean
   /** For the model called `demo`. Without it, that name is refused. */
   readonly demo?: DemoModel
-  /** In place of the one that `model` names. */
+  /** Replaces the model that `model` names. */
   readonly chosen?: ChosenModel
 }
 
@@ -56,12 +56,12 @@ export type Started =
   | {
       readonly type: 'started'
       readonly agent: Agent
-      /** What the person should know, such as settings that were not used. */
+      /** Information for the person, such as ignored settings. */
       readonly notices: readonly string[]
       readonly settings: Settings
     }
   | { readonly type: 'no-model'; readonly setup: ModelSetup }
-  /** One line for each mistake. */
+  /** One line per problem. */
   | { readonly type: 'refused'; readonly why: readonly string[] }
 
 export async function startAgent(options: StartOptions): Promise<Started> {
@@ -134,7 +134,7 @@ function isFolder(path: string): boolean {
 
 type Places = { readonly home: string; readonly folder: string; readonly env: Environment }
 
-/** Asks whether the folder is trusted if its settings want more than those of an untrusted folder may, and again when they want something new. */
+/** Asks whether the folder is trusted if its settings want more than an untrusted folder may, and again if they want something new. */
 async function settingsFor(places: Places, { person, isTrusting = false }: StartOptions): Promise<LoadedSettings> {
   const loaded = loadSettings(places)
   if (loaded.withheld.length === 0 || loaded.problems.length > 0) return loaded
@@ -155,7 +155,7 @@ async function settingsFor(places: Places, { person, isTrusting = false }: Start
     const answer = await person.askPermission(request, new AbortController().signal)
     if (answer.type === 'deny') return loaded
   }
-  // Only what was shown, even if the files have changed meanwhile.
+  // Trusts only what was shown, even if the files have changed meanwhile.
   trustFolder(places, loaded.withheld)
   return loadSettings(places)
 }
@@ -167,7 +167,7 @@ type ModelPlaces = {
   readonly session: SessionChoice
 }
 
-/** Of the command line, else of the session that continues, else of the settings. */
+/** From the command line, otherwise from the continued session, otherwise from the settings. */
 async function modelFor(
   { chosen, model: named, demo }: StartOptions,
   { settings, env, folder, session }: ModelPlaces,
@@ -181,7 +181,7 @@ async function modelFor(
   return { model, notices: continuedNotices(last, model.words, configuredModel(settings.model, env)) }
 }
 
-/** A file of the project may have changed since it was agreed to. */
+/** A file of the project may have changed after the person agreed to it. */
 function checked(command: OwnCommand, places: { readonly home: string; readonly folder: string }): OwnCommand {
   const { name, shell } = command
   const wish = commandWish(command)
@@ -213,7 +213,7 @@ function withRules(settings: Settings, { allow = [], deny = [] }: StartOptions):
   }
 }
 
-/** A string says why not. */
+/** Returns a string with the reason if there is none. */
 function sessionFor(wish: SessionWish = { type: 'new' }, sessions: string): SessionChoice | string {
   if (wish.type === 'new') return wish
   const found = wish.type === 'continue' ? newestSession(sessions) : findSession(sessions, wish.id)
@@ -225,7 +225,7 @@ function newestSession(sessions: string): SessionSummary | string {
   return listSessions(sessions)[0] ?? 'There is no session to continue in this folder.'
 }
 
-/** What the settings give to MCP servers and nobody else may see. */
+/** Values in the settings that are only for MCP servers. */
 function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
   const isSecret = (name: string) => /key|token|secret|password|credential|auth/i.test(name)
   const found = Object.entries(mcpServers).flatMap(([server, settings]) => {
@@ -237,7 +237,7 @@ function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
   return Object.fromEntries(found)
 }
 
-/** The settings decide, then the environment. A variable of a project does not count. */
+/** The settings decide, then the environment. A project's variables do not count. */
 function sandboxFor({ sandbox, env }: StartOptions, settings: Settings): SandboxMode {
   const byEnvironment = sandboxModes.find((name) => name === env.EVERLONG_SANDBOX)
   return sandbox ?? settings.sandbox ?? byEnvironment ?? 'on'
@@ -276,7 +276,7 @@ async function toolsFor(setup: ToolSetup, places: ToolPlaces): Promise<AgentTool
   return tools
 }
 
-/** One line for the person. A rule that cannot be stored still holds for this session. */
+/** One line for the person. A rule that cannot be stored still applies to this session. */
 function kept(rules: readonly string[], file: string): string {
   try {
     keepRules(file, rules)

@@ -1,5 +1,5 @@
-// A tool that starts a sub-agent: a separate conversation with its own window and state. Its last answer is the result. In
-// the background, the conversation continues and gets a message when it has ended.
+// A tool that starts a sub-agent: a separate conversation with its own window and state. Its last answer is the result. If it
+// runs in the background, the conversation continues and gets a message when it has ended.
 
 import { textOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'
@@ -11,7 +11,7 @@ import { subjectOf } from './render/calls.ts'
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from './tool.ts'
 import type { Tasks } from './tools/tasks.ts'
 
-/** A kind of sub-agent, for the model to choose from. */
+/** A kind of sub-agent that the model can choose. */
 export type SubagentType = {
   readonly name: string
   /** When to use it. */
@@ -170,7 +170,7 @@ function inBackground({ sub, given }: Run, { running, context, tasks, how }: Bac
   return { content, details: { agentId: id, description, isAsync: true } }
 }
 
-/** Runs the sub-agent to its end, and closes its session whatever happens. */
+/** Runs the sub-agent to its end, and always closes its session. */
 async function reportOf(
   { sub, tools, given, maxTurns }: Run,
   signal: AbortSignal,

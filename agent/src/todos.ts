@@ -12,7 +12,7 @@ import {
 import type { Session } from 'everlong/node'
 import { type Todo, todoMarks } from './render/todos.ts'
 
-/** Undefined if the tool refuses the input. */
+/** Undefined if the tool would refuse the input. */
 export function readTodos(input: unknown): readonly Todo[] | undefined {
   const list = isObject(input) && Array.isArray(input.todos) ? input.todos : []
   const todos = list.flatMap((each: unknown) => {
@@ -33,11 +33,11 @@ export async function todosOf(session: Pick<Session, 'messages' | 'entries'>): P
   if (todos || !messages.some(({ origin }) => origin === 'summary')) return todos ?? []
   const entries = [...(await session.entries())]
   const boundary = entries.findLastIndex(({ record }) => readBoundary(record) !== undefined)
-  // A summary of a part has no boundary.
+  // The summary of a partial compaction has no boundary.
   return todosIn(messagesOf(boundary < 0 ? entries : entries.slice(0, boundary))) ?? []
 }
 
-/** The newest list whose call did not fail. */
+/** The newest list from a successful call. */
 function todosIn(messages: readonly ViewMessage[]): readonly Todo[] | undefined {
   const blocks = messages.flatMap(({ content }) => blocksOf(content))
   const failed = new Set(

@@ -1,4 +1,4 @@
-// The tools of an agent, and what else came with them.
+// The tools of an agent, and their other functions.
 import type { Session, SessionOptions } from 'everlong/node'
 import type { AgentState, PermissionMode, Person } from './app.ts'
 import type { Server } from './mcp/servers.ts'
@@ -17,13 +17,13 @@ export type ToolSet = {
   readonly agents?: readonly SubagentType[]
   /** Adds a folder to the workspace, and returns its path with all links resolved. */
   readonly addFolder?: (folder: string) => Promise<string>
-  /** Runs a shell command that the person typed. Without it, there are none. */
+  /** Runs a shell command that the person typed. Absent if there are none. */
   readonly runForPerson?: (command: string, context: ToolContext) => Promise<ToolOutput>
-  /** Replaces the secrets that the tools replace. */
+  /** Replaces the same secrets as the tools. */
   readonly redact?: (text: string) => string
   /** Whether commands run in the sandbox. */
   readonly sandbox?: () => SandboxStatus
-  /** The rules that hold now, as people write them. */
+  /** The current rules in their written form. */
   readonly rules?: () => { readonly allow: readonly string[]; readonly deny: readonly string[] }
   readonly close: () => Promise<void>
 }
@@ -33,7 +33,7 @@ export type ToolSetup = {
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
   readonly onTasks: (tasks: AgentState['tasks']) => void
-  /** Tells the model something that nobody typed: a background task has ended. It starts a turn if none runs. */
+  /** Sends the model news that nobody typed: a background task has ended. Starts a turn if none runs. */
   readonly tell: (news: string, session: Session) => void
   /** Shows the person one line. */
   readonly notify: (text: string) => void

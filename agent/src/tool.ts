@@ -26,11 +26,11 @@ export type Tool<Input = unknown> = {
   readonly description: string
   readonly input: z.ZodType<Input>
   readonly run: (input: Input, context: ToolContext) => Promise<ToolOutput | string> | ToolOutput | string
-  /** May run at the same time as other such tools. */
+  /** May run at the same time as other parallel tools. */
   readonly isParallel?: boolean
   /** Old results may be cleared, because the call can be repeated. */
   readonly isReproducible?: boolean
-  /** Soon after an abort it returns what it has so far. Other tools are not waited for. */
+  /** Returns its partial output soon after an abort. Other tools are not waited for. */
   readonly endsOnAbort?: boolean
 }
 
@@ -60,7 +60,7 @@ export function defineTool<Input>(tool: Tool<Input>): AnyTool {
   }
 }
 
-/** A key that does not exist is answered with those that do. */
+/** An unknown key is answered with the list of known ones. */
 function invalid(error: z.ZodError, { properties }: JsonObject): string {
   const problem = `Invalid input: ${z.prettifyError(error)}`
   const isUnknownKey = error.issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0)
@@ -71,7 +71,7 @@ export function definitionsOf(tools: readonly AnyTool[]): readonly JsonObject[] 
   return tools.map(({ definition }) => definition)
 }
 
-/** From now on requests have these tools, and their size counts. */
+/** Adds these tools to all further requests and to the size. */
 export function offerTools(session: Session, tools: readonly AnyTool[]): void {
   if (tools.length > 0) session.configure({ tools: definitionsOf(tools), reproducible: reproducibleIn(tools) })
 }

@@ -1,5 +1,5 @@
-// Runs turns one after another. What arrives while one runs waits for its next request; an interrupt stops the turn and
-// gives back what the person had queued.
+// Runs turns one after another. Messages that arrive during a turn wait for its next request. An interrupt stops the turn and
+// returns the queued prompts.
 
 import type { MessageInput } from 'everlong'
 import type { AgentEvent, Prompt } from './app.ts'
@@ -14,12 +14,12 @@ export type Turn = {
 
 export type TurnsOptions = {
   readonly run: (turn: Turn) => AsyncIterable<LoopEvent>
-  /** What a prompt adds to the conversation. Nothing when a hook refused it; the person has been told then. */
+  /** The messages of a prompt. Empty if a hook refused it, after informing the person. */
   readonly messagesFor: (prompt: Prompt, signal: AbortSignal) => Promise<readonly MessageInput[]>
   readonly emit: (event: AgentEvent) => void
   /** The queue changed, or a turn began or ended. */
   readonly onChange: () => void
-  /** After an interrupted turn. */
+  /** Called after an interrupted turn. */
   readonly onInterrupted: () => void
 }
 
@@ -85,7 +85,7 @@ export class Turns {
       })
       .finally(() => {
         this.current = undefined
-        // Something may have come while the turn was ending. After an interrupt, news alone start no turn.
+        // Messages may have arrived while the turn was ending. After an interrupt, news alone do not start a turn.
         if (this.waiting.length > 0 || (this.news.length > 0 && !stop.signal.aborted)) this.start()
         else this.options.onChange()
       })

@@ -1,5 +1,5 @@
-// An adapter with the createEngine of everlong/node: files from disk, notes next to the transcript, git; and the same rule for
-// ids as with any other engine.
+// An adapter with the createEngine of everlong/node: files from disk, notes next to the transcript, git. Ids follow the same rule
+// as with any other engine.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

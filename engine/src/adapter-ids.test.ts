@@ -22,7 +22,7 @@ type Options = {
   readonly store: SessionStore
   readonly environment: Record<string, string>
 }
-/** Makes an adapter, and a call for the conversation of this id. */
+/** Creates an adapter, and a call for the conversation with this id. */
 type Start = (
   options: Options,
   id: string | undefined,

@@ -15,7 +15,7 @@ afterAll(stop)
 
 type ChatMessage = { role: 'user' | 'assistant'; content: string }
 
-/** A process: it gets the whole history, sends what is left of it, and closes. */
+/** A process: gets the whole history, sends the reduced one, and closes. */
 async function answered(store: SessionStore, history: readonly ChatMessage[]): Promise<readonly ChatMessage[]> {
   const { chat, close } = everlong({ model: offline(), store, settings: { contextWindow: 40_000 } })
   let sent: readonly ChatMessage[] = []
@@ -182,7 +182,7 @@ describe('users who share an adapter', () => {
       )
     expect(await sessions.session('a1')).toBe(kept.session)
     expect([await isOpen('b18'), sessions.sessions().length]).toEqual([false, 3])
-    // Of those who have the same number, the least recently used one goes.
+    // Among users with equally many, the least recently used one is closed.
     await of('cy', 'c1')
     expect([await isOpen('b19'), await isOpen('b20')]).toEqual([false, true])
     expect(await sessions.session('a1')).toBe(kept.session)

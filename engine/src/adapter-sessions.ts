@@ -16,29 +16,29 @@ import { createEngine, type Engine, type EngineOptions, requireText } from './en
 /** The options of every `everlong()`: those of `createEngine`, and which session a call belongs to. */
 export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
   /**
-   * Keeps the sessions, by the ids of their conversations: a call that names no conversation is refused. Default: sessions
-   * in memory, until they are closed.
+   * Keeps the sessions by the ids of their conversations. A call that names no conversation is refused. Default: sessions in
+   * memory until they are closed.
    */
   readonly store?: SessionStore
   /**
-   * Makes the engine of each model. That of everlong/node adds files and git of the working directory, and in a folder
-   * notes and large results next to the transcript. Default: that of everlong.
+   * Creates the engine for each model. The one of everlong/node adds files and git of the working directory, and in a folder
+   * notes and large results next to the transcript. Default: the one of everlong.
    */
   readonly createEngine?: (options: EngineOptions & { readonly store?: SessionStore }) => Engine
-  /** The conversation of a call, for all calls or by a function. Default: as the SDK's call names it. */
+  /** The conversation of a call: one id for all calls, or a function. Default: the name in the SDK's call. */
   readonly sessionId?: string | ((call: Call) => string | undefined)
-  /** Whose session it is: for erasure from the store, and so that no user closes the conversations of another. */
+  /** The user of a session, for erasure from the store, and so that no user closes the conversations of another. */
   readonly user?: string | ((call: Call) => string | undefined)
   /** All calls belong to this session. The host closes it. */
   readonly session?: Session
   /**
-   * Conversations that are open at the same time. Of the user who has the most, the least recently used one is closed. Without a
-   * store it is forgotten, and its next call imports the whole history again. Default 100.
+   * Maximum number of open conversations. Closes the least recently used one of the user who has the most. Without a store it is
+   * forgotten, and its next call imports the whole history again. Default: 100.
    */
   readonly maxConversations?: number
 }
 
-/** What every `everlong()` returns next to the parts that the SDK takes. */
+/** Part of the result of every `everlong()`, next to the parts for the SDK. */
 export type AdapterSessions = {
   /**
    * The session of a conversation, by the id that calls name. One that no call has opened, as after a restart, is opened from
@@ -58,11 +58,11 @@ export type AdapterSessions = {
 
 export type SessionsParts<Foreign> = {
   readonly converter: Converter<Foreign>
-  /** A sentence that says how a call names its conversation. */
+  /** A sentence about how a call names its conversation. */
   readonly howToName: string
-  /** Writes the summaries of a session that was opened without a call. Default: it cannot compact. */
+  /** Writes the summaries of a session that was opened without a call. Default: none, so it cannot compact. */
   readonly client?: ModelClient | undefined
-  /** Shared by the shapes of messages of one SDK. */
+  /** Shared by the message shapes of one SDK. */
   readonly stored?: StoredById | undefined
 }
 
@@ -73,7 +73,7 @@ type Held<Foreign> = {
 }
 
 const defaultMaxConversations = 100
-/** Messages that stay verbatim by default, so that an agent in the middle of its work sees what it just did. */
+/** Number of messages that stay verbatim by default, so that an agent in the middle of its work sees its last steps. */
 const defaultKeep = 4
 
 export function adapterSessions<Foreign, Host>(
@@ -128,7 +128,7 @@ export function adapterSessions<Foreign, Host>(
     held = []
   }
   return {
-    // One at a time for each user, so that two first calls with the same id get the same session and nobody waits for others.
+    // One at a time per user, so that two first calls with the same id get the same session and do not delay other users.
     historyOf: (call) =>
       queues.run(valueFor(user, call.host), async () => {
         const id = sessionId === undefined ? call.id : valueFor(sessionId, call.host)
@@ -153,9 +153,9 @@ export function adapterSessions<Foreign, Host>(
 /** The session that a call has opened. */
 type Find = (id: string) => Session | undefined
 
-/** Sessions that were opened by their id, without a call. */
+/** Sessions that were opened by id, without a call. */
 export type StoredById = {
-  /** The session that a call has opened, or else that of the store. */
+  /** The session that a call has opened, otherwise the stored one. */
   readonly session: (id: string, find: Find) => Promise<Session>
   readonly sessions: () => readonly Session[]
   /** Closes the session of this id, and opens it for a call. */
@@ -167,7 +167,7 @@ export function storedById<Host>(options: AdapterOptions<Host>, client: ModelCli
   const { session: _, sessionId: __, user: ___, maxConversations = defaultMaxConversations, ...shared } = options
   const { store } = shared
   const engineFor = enginesByModel(shared)
-  // Of one id, one session is opened or closed at a time.
+  // For each id, one session is opened or closed at a time.
   const queues = createQueues()
   const opened = new Map<string, Session>()
   const open = async (id: string): Promise<Session> => {
@@ -207,14 +207,14 @@ function missing(id: string, why: string): StoreError {
   return new StoreError(`No call has named the conversation ${id} so far, ${why}.`, { reason: 'missing' })
 }
 
-/** The model of the newest answer: its window counts, and not that of the model that writes summaries. */
+/** The model of the newest answer. Its window counts, not the summarizer's. */
 async function lastModel(store: SessionStore, id: string): Promise<string | undefined> {
   let model: string | undefined
   for await (const { record } of store.records(id)) model = stringAt(objectAt(record, 'message'), 'model') ?? model
   return model
 }
 
-/** The same session, which says when it is closed. */
+/** The same session, with a callback when it is closed. */
 export function withClose(session: Session, onClose: () => void): Session {
   const close = () => {
     onClose()
@@ -223,7 +223,7 @@ export function withClose(session: Session, onClose: () => void): Session {
   return { ...session, close }
 }
 
-/** For a session that no call has opened, if everlong() got no model: everything works but a summary. */
+/** For a session that no call has opened, if everlong() got no model: everything works except a summary. */
 const noModelYet: ModelClient = {
   provider: 'none',
   model: '',
@@ -237,7 +237,7 @@ const noModelYet: ModelClient = {
   }),
 }
 
-/** What it costs that no session knew the history. */
+/** Reports the cost of a history that no session knew. */
 function tellImported({ onEvent, store }: Pick<Shared, 'onEvent' | 'store'>): (imported: Imported) => void {
   return ({ session, messages }) => {
     const { size, model = '' } = session.explain()
@@ -250,7 +250,7 @@ function tellImported({ onEvent, store }: Pick<Shared, 'onEvent' | 'store'>): (i
   }
 }
 
-/** Of the user with the most conversations, the least recently used one, until few enough are left; never the newest. */
+/** The least recently used conversation of the user with the most, repeatedly until few enough are left. Never the newest. */
 function evictedFrom<One extends { readonly user: string | undefined }>(
   held: readonly One[],
   max: number,
@@ -267,7 +267,7 @@ function evictedFrom<One extends { readonly user: string | undefined }>(
   return evicted
 }
 
-/** A queue for each key, for as long as something waits in it. */
+/** A queue per key, for as long as something waits in it. */
 function createQueues() {
   const queues = new Map<string | undefined, ReturnType<typeof createMutex>>()
   return {
@@ -312,7 +312,7 @@ function valueFor<Host>(
 type Shared = Pick<AdapterOptions<never>, 'createEngine' | 'store'> & Omit<EngineOptions, 'model'>
 type Starting = Pick<AdapterCall<never, never>, 'model' | 'asksCalled' | 'hasMarks' | 'sharesCache'>
 
-/** One engine for each model, because what is learned about a model is learned for all conversations. */
+/** One engine per model, because all conversations share what is learned about a model. */
 function enginesByModel({ createEngine: create = createEngine, ...shared }: Shared) {
   const engines = new Map<string, Engine>()
   const created = (client: ModelClient, { asksCalled, hasMarks, sharesCache = true }: Starting) => {
@@ -321,7 +321,7 @@ function enginesByModel({ createEngine: create = createEngine, ...shared }: Shar
       ...(hasMarks ? { cacheMarks: false as const } : {}),
       ...shared.settings,
       summary: {
-        // Otherwise the client would be asked for a summary under the name of the model that is called.
+        // Otherwise the client would be asked for a summary under the name of the called model.
         ...(asksCalled ? {} : { model: client.model }),
         ...(sharesCache ? {} : { shareCache: false }),
         ...shared.settings?.summary,

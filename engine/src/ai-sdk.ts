@@ -24,7 +24,7 @@ export type AiSdkCall = Pick<LanguageModelV4CallOptions, 'prompt' | 'providerOpt
 
 /** Without `sessionId`, a call names its conversation in `providerOptions.everlong.sessionId`. */
 export type AiSdkOptions = AdapterOptions<AiSdkCall> & {
-  /** Writes the summaries: a model of the AI SDK or a client of Everlong. Default: the model that is called. */
+  /** Writes the summaries: a model of the AI SDK or a client of Everlong. Default: the called model. */
   readonly model?: LanguageModelV4 | ModelClient
 }
 

@@ -1,5 +1,5 @@
-// everlong/anthropic: the client for the Messages API, and middleware for the official SDK, an optional peer. By default
-// sessions are in memory, and summaries are asked of the caller's own model with the caller's own client.
+// everlong/anthropic: the client for the Messages API, and middleware for the official SDK, an optional peer. By default sessions
+// are in memory, and the caller's own model writes the summaries through the caller's own client.
 import { type AdapterOptions, type AdapterSessions, adapterSessions } from './adapter-sessions.ts'
 import { messageConversion } from './adapters/anthropic/messages.ts'
 import {
@@ -20,7 +20,7 @@ export { type AnthropicOptions, anthropic } from './models/anthropic/client.ts'
 
 /** Without `sessionId`, a call names its conversation in the header `everlong-session`, which is not sent to the API. */
 export type AnthropicSdkOptions = AdapterOptions<MessagesCall> & {
-  /** Writes the summaries. Default: the model of the call, through the client that has the middleware. */
+  /** Writes the summaries. Default: the model of the call, through the client with the middleware. */
   readonly model?: ModelClient
 }
 
@@ -28,9 +28,9 @@ export type AnthropicSdk = AdapterSessions & {
   /** For `new Anthropic({ middleware: [middleware] })`. */
   readonly middleware: AnthropicMiddleware
   /**
-   * Yields what a tool runner yields, and replaces the runner's messages with what the next request needs. Create the
-   * runner with `thread: false`: a message thread is on the server, where nothing can be reduced. Needs `model`, unless
-   * the runner's client has the middleware.
+   * Yields the results of a tool runner, and replaces the runner's messages with those of the next request. Create the runner
+   * with `thread: false`, because a message thread is on the server, where nothing can be reduced. Needs `model`, unless the
+   * runner's client has the middleware.
    */
   readonly runTools: <Reply>(
     runner: ToolRunnerLike<Reply>,

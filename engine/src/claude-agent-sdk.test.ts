@@ -145,7 +145,7 @@ describe.each(stores)('a SessionStore on %s', (_, createStore) => {
     expect(boundary).toMatchObject({ type: 'system', subtype: 'compact_boundary', ...last, ...origin })
     expect(summary).toMatchObject({ type: 'user', isCompactSummary: true, parentUuid: boundary?.uuid, ...origin })
     expect(JSON.stringify(summary)).toContain(rule)
-    // The SDK goes on behind it, and the same entries are still known.
+    // The SDK continues after it, and still recognizes the same entries.
     await agent.sessionStore.append(main, [...talk, entry(5, 'Go on.')])
     expect(await agent.sessionStore.load(main)).toEqual([...loaded, entry(5, 'Go on.')])
     await store.close()
@@ -223,7 +223,7 @@ describe('before a query', () => {
     const entries = [...talk.slice(0, 2), large, entry(3, 'Noted.', 'assistant')]
     await agent.sessionStore.append(main, entries)
     expect(await agent.prepare(sessionId)).toMatchObject({ type: 'failed', why: expect.stringContaining('No.') })
-    // A record of the settings in use is no message.
+    // A record of the current settings is not a message.
     const loaded = (await agent.sessionStore.load(main)) ?? []
     expect(loaded.filter(({ type }) => type !== 'everlong-context')).toEqual(entries)
   })
@@ -323,7 +323,7 @@ describe('the hooks', () => {
     expect(updated).toEqual({ ...tool_response, stdout: updated.stdout })
     expect(updated.stdout.length).toBeLessThanOrEqual(2_000)
     expect(updated.stdout).toMatch(/^first line[\s\S]*recall\({"read":"toolu_1"}\)[\s\S]*last line$/)
-    // The SDK stores what the model sees.
+    // The SDK stores the model's form.
     const shown = [{ type: 'tool_result', tool_use_id: 'toolu_1', content: updated.stdout }]
     await sessionStore.append(main, [{ ...entry(0, ''), message: { role: 'user', content: shown } }])
     const recall = recallTool(() => sessionId)
@@ -347,7 +347,7 @@ describe('the hooks', () => {
     expect(output).toEqual({ systemMessage: expect.stringMatching(/from now on.*word for word/) })
   })
 
-  /** Boundary and summary, the same words each time. */
+  /** Boundary and summary with the same text each time. */
   const compactionAt = (at: number) => [
     { ...entry(at, ''), type: 'system', subtype: 'compact_boundary', parentUuid: null, message: undefined },
     { ...entry(at + 1, 'Summary: They talked.'), isCompactSummary: true },

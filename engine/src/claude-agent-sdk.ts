@@ -1,5 +1,5 @@
-// everlong/claude-agent-sdk: sessions of the Claude Agent SDK in any store of Everlong, compacted between two queries by
-// Everlong; hooks for what the SDK compacts by itself, and recall. Types of the SDK are described, not imported.
+// everlong/claude-agent-sdk: sessions of the Claude Agent SDK in any store of Everlong, compacted by Everlong between two
+// queries; hooks for the SDK's own compactions, and recall. Types of the SDK are described, not imported.
 import { type AdapterSessions, withClose } from './adapter-sessions.ts'
 import { agentHooks } from './adapters/claude-agent-sdk/hooks.ts'
 import {
@@ -32,18 +32,18 @@ import { memorySessions } from './stores/memory.ts'
 export type ClaudeAgentOptions = EngineOptions & {
   /** Keeps the sessions. Default: memory. */
   readonly store?: SessionStore
-  /** That of everlong/node adds files, git and notes on disk. Default: that of everlong. */
+  /** The one of everlong/node adds files, git and notes on disk. Default: the one of everlong. */
   readonly createEngine?: (options: EngineOptions & { readonly store?: SessionStore }) => Engine
-  /** Whose sessions are started, for erasure. */
+  /** The user of new sessions, for erasure. */
   readonly user?: string
   /**
-   * The SDK's key for the project of your queries. Default: that of a session which this process has stored or loaded, or
-   * else that of the working directory.
+   * The SDK's key for the project of your queries. Default: the key of a session that this process has stored or loaded,
+   * otherwise of the working directory.
    */
   readonly projectKey?: string
-  /** What happens when the SDK wants to compact by itself: let it (the default), or refuse, and compact before resuming. */
+  /** What to do if the SDK wants to compact by itself: allow it (the default), or refuse and compact before resuming. */
   readonly ownCompaction?: 'allow' | 'block'
-  /** Characters of a text in a tool result; longer ones are shortened. Default 60,000. */
+  /** Maximum characters of a text in a tool result. Longer ones are shortened. Default: 60,000. */
   readonly maxResultLength?: number
   /** `foldSessionSummary` of the SDK, for its lists of sessions. */
   readonly foldSessionSummary?: FoldSummary
@@ -57,23 +57,23 @@ export type ClaudeAgent = Omit<AdapterSessions, 'session'> & {
   /** For `options.hooks` of a query. */
   readonly hooks: AgentHooks
   /**
-   * Before a query that resumes: compacts the session if its context is nearly full, or if the SDK was kept from doing so.
-   * Undefined when nothing had to be done, also for a session that is not there yet.
+   * Call it before a query that resumes: compacts the session if its context is nearly full, or if the SDK was not allowed to
+   * compact. Undefined if nothing had to be done, or if the session does not exist yet.
    */
   readonly prepare: (sessionId: string | undefined, options?: CompactOptions) => Promise<Compacted | Failed | undefined>
-  /** Appends a boundary and a summary. The next query that resumes the session sends these and what follows. */
+  /** Appends a boundary and a summary. The next query that resumes the session sends these and everything after them. */
   readonly compact: (sessionId: string, options?: CompactOptions) => Promise<Compacted | Failed>
-  /** A tool for `createSdkMcpServer`: the session may become known later. */
+  /** A tool for `createSdkMcpServer`. The session id may be known later. */
   readonly recallTool: (sessionId: () => string | undefined) => AgentRecallTool
   /**
-   * Opens a session of the SDK. Close it before the next query: while it is open, the SDK cannot write it. Throws a StoreError with
-   * the reason `missing` if there is none.
+   * Opens a session of the SDK. Close it before the next query, because the SDK cannot write it while it is open. Throws a
+   * StoreError with the reason `missing` if there is none.
    */
   readonly session: (sessionId: string) => Promise<Session>
 }
 
 const defaultMaxResultLength = 60_000
-/** Another process may still be writing. After this time the SDK gets an error; it tries again twice. */
+/** Another process may still be writing. After this time, in milliseconds, the SDK gets an error and tries twice more. */
 const waitMs = 10_000
 const owner = 'everlong'
 
@@ -151,8 +151,8 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
 }
 
 /**
- * The SDK's own request has another system prompt and other tools, so no cache has its beginning; and it sends every message as
- * it was, so nothing is cleared.
+ * The SDK's own request has another system prompt and other tools, so no cache has its beginning. It also sends every message
+ * unchanged, so nothing is cleared.
  */
 function settingsFor(given: EngineSettings = {}): EngineSettings {
   return {
@@ -162,7 +162,7 @@ function settingsFor(given: EngineSettings = {}): EngineSettings {
   }
 }
 
-/** With the gate and the target of automatic compaction: what does not get well below the threshold changes nothing. */
+/** Uses the gate and the target of automatic compaction: changes nothing unless the size gets well below the threshold. */
 async function automatic(session: Session, { signal }: CompactOptions = {}): Promise<Compacted | Failed | undefined> {
   const { compaction, tried } = await session.prepare({ signal })
   if (compaction) return compaction
@@ -172,7 +172,7 @@ async function automatic(session: Session, { signal }: CompactOptions = {}): Pro
 
 type Opening = (sessionId: string, known?: readonly AgentEntry[]) => Promise<Session>
 
-/** Sessions that are open until somebody closes them. */
+/** Open sessions, until they are closed. */
 function heldSessions(open: Opening) {
   const held = new Set<Session>()
   const close = async () => {
@@ -198,13 +198,13 @@ function missingSession({ sessionId, projectKey }: AgentSessionKey): StoreError 
   })
 }
 
-/** New records have the same origin as the earlier ones. */
+/** New records have the same fields as earlier ones. */
 function envelopeOf(entries: readonly AgentEntry[]): JsonObject {
   const { cwd, version, gitBranch, entrypoint }: JsonObject = entries.findLast((entry) => entry.cwd !== undefined) ?? {}
   return defined({ cwd, version, gitBranch, entrypoint }) as JsonObject
 }
 
-/** As the SDK makes it of a path that is not longer than 200 characters. */
+/** The SDK's key for a path of up to 200 characters. */
 function keyOfFolder(folder: string): string {
   const key = folder.replaceAll(/[^A-Za-z0-9]/g, '-')
   if (key.length <= 200) return key

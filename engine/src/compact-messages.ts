@@ -1,4 +1,4 @@
-// A compaction for hosts that hold plain messages and no session. It reads and writes no files.
+// A compaction for hosts with plain messages and no session. Reads and writes no files.
 import { modelFacts } from './core/catalog/models.ts'
 import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
@@ -31,23 +31,23 @@ import {
 } from './plain-messages.ts'
 
 export type CompactMessagesOptions = {
-  /** Writes the summary: `anthropic(…)`, `openai(…)`. Left out, the summary is made by code, without a model. */
+  /** Writes the summary: `anthropic(…)`, `openai(…)`. Without it, code writes the summary. */
   readonly model?: ModelClient
-  /** What the summary should pay attention to. */
+  /** Instructions for the summary. */
   readonly instructions?: string
-  /** Tokens that the new messages may have together, by `countTokens`. */
+  /** Maximum tokens of all new messages, by `countTokens`. */
   readonly budget?: number
   /**
-   * How many of the newest messages stay as they are; default 0. The cut moves so that no call loses its result. Their
-   * thinking goes, unless the model (of `conversation`, else of `model`) is known not to bind it to what came before.
+   * Number of the newest messages that stay unchanged. Default: 0. The cut moves so that no call loses its result. Their thinking
+   * is removed, unless the model (of `conversation`, otherwise `model`) is known not to bind it to earlier messages.
    */
   readonly keep?: number
   /** The conversation's own request, to share its prompt cache. */
   readonly conversation?: ModelRequest
-  /** From the result of the compaction before: facts that are carried from one to the next. */
+  /** The `ledger` of the previous compaction: facts that are carried over. */
   readonly ledger?: JsonObject
   readonly settings?: Partial<CompactionSettings>
-  /** Extends the instructions for the summary by a text, or replaces them by what a function makes of them. */
+  /** Extends the instructions for the summary by a text, or replaces them with the result of a function. */
   readonly summaryPrompt?: SummaryPrompt
   /** Replaces secrets in the summary. */
   readonly redact?: Redact
@@ -56,15 +56,15 @@ export type CompactMessagesOptions = {
   readonly restore?: Restore
   readonly onEvent?: Emit
   readonly signal?: AbortSignalPort
-  /** Where `DISABLE_COMPACT` is looked up, for example `process.env`. Default: nowhere. */
+  /** The variables for `DISABLE_COMPACT`, for example `process.env`. Default: none. */
   readonly environment?: Environment
 }
 
-/** On failure the messages are those that were given, untouched, and `reason` says why. */
+/** If it failed, `messages` are the given ones, unchanged, and `reason` says why. */
 export type CompactOutcome<M extends AnyMessage> =
   | {
       readonly type: 'compacted'
-      /** System messages, the summary, what was kept. A user message after the summary is joined with it. */
+      /** System messages, the summary, kept messages. A user message after the summary is merged with it. */
       readonly messages: (M extends LangChainLike ? M : M | UserText)[]
       readonly summary: string
       readonly tokens: { readonly before: number; readonly after: number }
@@ -74,12 +74,12 @@ export type CompactOutcome<M extends AnyMessage> =
       readonly tried: readonly Tried[]
       readonly usage: TokenCounts
       readonly cost?: number
-      /** To pass in the next time. */
+      /** Pass it to the next compaction. */
       readonly ledger: JsonObject
     }
   | (Failed & { readonly usage: TokenCounts; readonly messages: M[] })
 
-/** A message of ours, in every shape but LangChain's. */
+/** A new message, in every shape except LangChain's. */
 type UserText = { role: 'user'; content: string }
 
 export async function compactMessages<M extends AnyMessage>(
@@ -139,7 +139,7 @@ async function compactPlain<M extends PlainMessage>(
   if (result.type === 'failed') return { usage: noTokens, ...result, messages: messages as M[] }
   const { summary, tokens, mechanism, fidelity, tried, usage, cost, records, contextAfter, keptUuids } = result
   const kept = keptUuids.flatMap((uuid) => messages[indexOfPlain(uuid)] ?? [])
-  // Thinking is invalid after a summary if the model binds it to what came before; an unknown model may do so.
+  // Thinking is invalid after a summary if the model binds it to earlier messages. An unknown model may do so.
   const isFree = modelFacts(conversation?.model || options.model?.model || '')?.bindsThinking === false
   const left = isFree ? kept : kept.flatMap(withoutThinking)
   const opened = withText(left, wellFormed(neutralizeReminders(summary)), 'first')
@@ -161,7 +161,7 @@ async function compactPlain<M extends PlainMessage>(
   } as CompactOutcome<M>
 }
 
-/** Why nothing is tried at all. */
+/** The reason to refuse before trying anything. */
 function refusalOf({ environment = {} }: CompactMessagesOptions, keep: number, length: number): Failed | undefined {
   const off = compactionOff({ environment })
   if (off !== undefined) return failed('vetoed', off)
@@ -170,7 +170,7 @@ function refusalOf({ environment = {} }: CompactMessagesOptions, keep: number, l
   return failed('nothing-to-compact', why)
 }
 
-/** What was restored, and what hooks said, as one text that says what it is. */
+/** The restored context and the text of hooks, as one labelled text. */
 function contextIn(records: readonly JsonObject[], after: readonly string[]): string | undefined {
   const pieces = [...records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...after]
   const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
@@ -178,7 +178,7 @@ function contextIn(records: readonly JsonObject[], after: readonly string[]): st
   return wellFormed([contextFrame(pieces), ...last.map(neutralizeReminders)].join('\n\n'))
 }
 
-/** A text of ours at one end: in the message that is there if it is the user's, so that roles alternate. */
+/** Adds a text at one end: to the message there if it is the user's, so that roles alternate. */
 function withText<M extends PlainMessage>(
   messages: readonly M[],
   text: string,

@@ -38,7 +38,7 @@ const openai: readonly OpenAIMessage[] = [
   { role: 'user', content: 'Fix it and run the tests.' },
 ]
 
-/** A model that says what it is told to. */
+/** A model that returns the given text. */
 const saying = (text: string): ModelClient => ({
   provider: 'test',
   model: 'test',
@@ -85,7 +85,7 @@ describe('compact(messages)', () => {
       expect(result).toMatchObject({ type: 'failed', reason: 'nothing-to-compact', messages: anthropic })
       expect(result.messages).toBe(anthropic)
     }
-    // The system message is no part of the conversation.
+    // The system message is not part of the conversation.
     expect(await compact(openai, { keep: 5 })).toMatchObject({ type: 'failed', reason: 'nothing-to-compact' })
   })
 
@@ -207,7 +207,7 @@ describe('compact(messages)', () => {
     expect(result.fidelity.missingSections.length).toBeGreaterThan(0)
   })
 
-  // langchain's middleware expands "$&" of the transcript when it fills its prompt.
+  // langchain's middleware expands "$&" in the transcript when it fills its prompt.
   test('a text with replacement patterns comes through as it is', async () => {
     const odd = "echo $& $` $' $1 $$"
     const messages = [...anthropic, { role: 'assistant', content: 'done' }, { role: 'user', content: odd }] as const

@@ -1,5 +1,5 @@
-// compact(messages, options), for hosts that hold plain messages and no session. Its code is loaded when it first runs:
-// bundlers put it into a file of its own.
+// compact(messages, options), for hosts with plain messages and no session. Its code is loaded on the first call, so bundlers put
+// it into a separate file.
 import type { CompactMessagesOptions, CompactOutcome } from './compact-messages.ts'
 import { errorText } from './core/message/json.ts'
 import { noTokens } from './core/message/usage.ts'

@@ -1,4 +1,4 @@
-// What a program in JavaScript passes by mistake gets an error that says what to do.
+// Typical mistakes of programs in JavaScript get an error with advice.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** What TypeScript forbids, and JavaScript does not. */
+/** Forbidden in TypeScript, but possible in JavaScript. */
 const any = (value: unknown) => value as never
 
 describe.each([

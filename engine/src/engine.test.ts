@@ -379,7 +379,7 @@ describe('the engine', () => {
     cost(1_000)
     const early = cost(2_000)
     cost(8_000)
-    // It is about four times as much when each looks at all that came before.
+    // About four times as much if each step reads everything before it.
     expect(cost(2_000) / early).toBeLessThan(2.5)
     expect(session.messages()).toHaveLength(26_000)
   })
@@ -394,7 +394,7 @@ describe('the engine', () => {
     await expect(engine.start()).rejects.toThrow('10,000')
     const path = join(folder, 'refused.jsonl')
     await expect(engine.start({ path })).rejects.toThrow(ConfigurationError)
-    // The lease was given back.
+    // The lease was released.
     const session = await createEngine({ model: offline(), environment: {} }).open(path)
     await session.close()
   })
@@ -487,7 +487,7 @@ describe('automatic compaction with keep', () => {
       settings: { contextWindow: 60_000, ...(keep === undefined ? {} : { keep }) },
     }).start()
 
-  /** What was added before the first automatic compaction, and what stands behind its summary. */
+  /** What was added before the first automatic compaction, and what follows its summary. */
   async function keptOf(keep: NonNullable<EngineOptions['settings']>['keep']) {
     const session = await started(keep)
     const said: unknown[] = []

@@ -1,5 +1,5 @@
-// The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
-// path, files, git and hooks. What a session does is in core/session.
+// The engine: opens sessions of a store and gives each its parts. Runs in any runtime; node-engine.ts adds transcripts by path,
+// files, git and hooks. The behavior of a session is in core/session.
 import { Collapser } from './core/collapse/collapse.ts'
 import { defaultMechanisms } from './core/mechanisms/lists.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
@@ -51,17 +51,17 @@ import { inMemory } from './stores/memory.ts'
 export type { EngineOptions } from './core/session/host.ts'
 
 export type ContinueOptions = SessionOptions & {
-  /** When there is no such session: refuse (the default), or start it. */
+  /** If there is no such session: refuse (the default), or start it. */
   readonly ifMissing?: 'refuse' | 'start'
-  /** How long to wait while another writer holds it. Default: 0. */
+  /** How long to wait while another writer holds the session. Default: 0. */
   readonly waitMs?: number
 }
 
 export type Engine = {
   readonly model: ModelClient
-  /** A new session: in the store, or only in memory. Throws a StoreError when the store has one with this id. */
+  /** Starts a session in the store, or only in memory. Throws a StoreError if the store already has this id. */
   readonly start: (options?: SessionOptions & { readonly id?: string }) => Promise<Session>
-  /** Continues a session of the store. Throws a StoreError with a `reason` when there is none or another writer has it. */
+  /** Continues a session of the store. Throws a StoreError with a `reason` if there is none or another writer has it. */
   readonly open: (id: string, options?: ContinueOptions) => Promise<Session>
   /**
    * A session to look at, from its records in any format that Everlong reads, or from the store. Nothing is written:
@@ -75,23 +75,20 @@ export type Engine = {
 }
 
 export type ReadOptions = SessionOptions & {
-  /**
-   * The state before this entry, by its uuid or its index in `entries()`; before a boundary, what its compaction was
-   * given. Default: the end.
-   */
+  /** The state before this entry, by uuid or index in `entries()`. For a boundary, the input of its compaction. Default: the end. */
   readonly before?: string | number
 }
 
 /**
- * Sessions in the store that is given, or only in memory, in any runtime. For sessions in files use the createEngine of
- * everlong/node.
+ * Creates an engine whose sessions are in the given store, or only in memory. Works in any runtime. For sessions in files, use
+ * the createEngine of everlong/node.
  */
 export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine {
   const { store, ...options } = requireOptions(given)
   return engineOn(createSessions(bareHost(globalThis.process?.env ?? {}), options), store)
 }
 
-/** Throws a TypeError that says what is missing: a program in JavaScript gets no other hint. */
+/** Throws a TypeError that names the missing option, because a program in JavaScript gets no other hint. */
 export function requireOptions<Options extends EngineOptions>(given: Options): Options {
   const example = 'createEngine({ model: anthropic({ model: "claude-…" }) }), or offline() for none'
   if (!isObject(given)) {
@@ -105,7 +102,7 @@ export function requireOptions<Options extends EngineOptions>(given: Options): O
   return given
 }
 
-/** The compiler asks for an option that is missing here. */
+/** The compiler reports an option that is missing here. */
 const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   model: true,
   settings: true,
@@ -205,7 +202,7 @@ export function createSessions(host: HostPorts, options: EngineOptions): Session
   }
 }
 
-/** One for all sessions of the engine, so that they take turns. A host that passes `pause: undefined` has none. */
+/** One pause for all sessions of the engine, so that they take turns. `pause: undefined` turns it off. */
 function pauseOf(given: EngineOptions['ports'] = {}): Pause | undefined {
   const yieldNow = 'pause' in given ? given.pause : nextTurn
   return yieldNow && createPause(yieldNow)
@@ -216,9 +213,9 @@ type Shared = {
   readonly options: EngineOptions
   readonly warnings: readonly string[]
   readonly learned: Learned
-  /** Tokens of the system prompt and the tools, where a session is only read and noted them. */
+  /** Tokens of the system prompt and the tools that a session noted, if it is only read. */
   readonly overhead?: number | undefined
-  /** Of a session that is only read. */
+  /** For a session that is only read. */
   readonly listeners?: Listeners
   readonly ports: EnginePorts & Pick<CompactionPorts, 'offload'>
   readonly cleanUps: Set<CleanUp>
@@ -229,9 +226,9 @@ type Opened = {
   readonly store: Opener
   readonly owner: string | undefined
   readonly held: HeldSession
-  /** Of its entries, if somebody has made it. */
+  /** The fold of its entries, if it was computed before. */
   readonly fold?: Fold | undefined
-  /** That its records carry. A sub-agent's are those of the session it belongs to. */
+  /** The id in its records. A sub-agent has the id of its parent session. */
   readonly id: string
 }
 
@@ -286,7 +283,7 @@ function runtimeFor(
   const { environment = host.environment, model: client, ask } = engine
   const { model: name = client.model, envelope, state, startedBy: _, owner: __, user: ___, ...base } = options
   const settings = completeSettings(readEnvironment(engine.settings ?? {}, environment).settings)
-  // The workspace folder as the host names it, never as a transcript does.
+  // The workspace folder that the host named. Never the one from a transcript.
   const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })

@@ -1,5 +1,5 @@
-// compact() and microcompact() with messages of the AI SDK and of LangChain, made by the real packages: the same kind comes
-// back, every call keeps its result, what does not have to change is the very object, and nothing unknown gets lost.
+// compact() and microcompact() with messages of the AI SDK and of LangChain, created by the real packages: they return the same
+// kind, every call keeps its result, unchanged messages are the same objects, and nothing unknown is lost.
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages'
 import { type ModelMessage, modelMessageSchema } from 'ai'
 import fc from 'fast-check'
@@ -93,7 +93,7 @@ type Kind<M> = {
   /** Ids of calls and of results, in order. */
   readonly idsOf: (message: M) => { readonly calls: readonly string[]; readonly results: readonly string[] }
   readonly isValid: (message: M) => boolean
-  /** Without the outputs of results, which may be cleared, and without thinking. */
+  /** Excludes thinking, and outputs of results, which may be cleared. */
   readonly fixed: (message: M) => unknown
 }
 

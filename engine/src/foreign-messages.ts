@@ -1,5 +1,5 @@
-// Messages of the AI SDK and of LangChain for the functions without a session: read into ours, and given back as they were,
-// with only what changed written anew.
+// Messages of the AI SDK and of LangChain for the functions without a session: converted to ours and back. Only changed messages
+// are new objects.
 import { aiSdkConverter } from './adapters/ai-sdk/messages.ts'
 import { type Converter, convert } from './adapters/history/converter.ts'
 import { giveBack } from './adapters/history/give-back.ts'
@@ -10,7 +10,7 @@ import { type AnthropicMessage, type ForeignKind, partTypes } from './plain-mess
 
 export type Foreign<M> = {
   readonly plain: readonly AnthropicMessage[]
-  /** The given messages where they did not change. */
+  /** Returns the given objects for unchanged messages. */
   readonly givenBack: (messages: readonly Message[]) => M[]
 }
 
@@ -21,7 +21,7 @@ export function readForeign<M>(
 ): Foreign<M> {
   const given = messages as readonly unknown[] as readonly JsonObject[]
   if (kind === 'ai-sdk') checkAiSdk(given, caller)
-  // Before a summary is paid for that could not be given back.
+  // Fails before a summary is paid for that could not be converted back.
   else if (caller === 'compact') classesIn(given)
   const converter = kind === 'ai-sdk' ? aiSdkConverter('bare') : langChainConverter(() => classesIn(given))
   const { head, known } = convert(converter as Converter<unknown> as Converter<M>, messages)
@@ -31,7 +31,7 @@ export function readForeign<M>(
   }
 }
 
-/** The class of the given messages makes the summary, so LangChain need not be loaded. Answers and results are copied. */
+/** The class of the given messages creates the summary, so LangChain need not be loaded. Answers and results are copied. */
 function classesIn(messages: readonly JsonObject[]): MessageClasses {
   const HumanMessage = messages.find(({ type }) => type === 'human')?.constructor
   if (!HumanMessage) throw new TypeError('compact(): there is no HumanMessage among the messages.')
@@ -40,7 +40,7 @@ function classesIn(messages: readonly JsonObject[]): MessageClasses {
 
 const roles = ['system', 'user', 'assistant', 'tool']
 
-/** A call in another shape would be read as text, and lose its result. */
+/** A call in another shape would be read as text and lose its result. */
 function checkAiSdk(messages: readonly JsonObject[], caller: string): void {
   for (const [at, message] of messages.entries()) {
     const other = partTypes(message).find((type) => type === 'tool_use' || type === 'tool_result')

@@ -1,5 +1,5 @@
-// Code of the host that misbehaves, at every place where the engine calls it: each call still ends, the conversation is
-// whole, an event names the culprit, and what was committed is reported as committed.
+// Host code that misbehaves, at every place where the engine calls it: each call still ends, the conversation stays complete, an
+// event names the cause, and committed work is reported as committed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ afterAll(() => {
   process.off('unhandledRejection', note)
 })
 
-/** Four ways to misbehave, as a function that stands for any callback. */
+/** Four faults, as a function that can replace any callback. */
 const faults = {
   throws: () => {
     throw new Error('host broke')
@@ -38,7 +38,7 @@ const faults = {
 } as const
 type Fault = keyof typeof faults
 
-/** A minute of waiting is over in a moment. */
+/** A wait of a minute ends at once. */
 const ports: NonNullable<EngineOptions['ports']> = {
   wait: (milliseconds, signal) => systemPorts.wait(milliseconds / 2_000, signal),
 }
@@ -67,7 +67,7 @@ const steady: ModelClient = {
 
 type Host = { readonly engine?: Partial<EngineOptions>; readonly session?: SessionOptions }
 
-/** What TypeScript forbids a host, and JavaScript does not. */
+/** Forbidden for a host in TypeScript, but possible in JavaScript. */
 const any = (fault: () => unknown) => fault as never
 
 const hosts: Readonly<Record<string, (fault: () => unknown) => Host>> = {
@@ -145,7 +145,7 @@ const committed = (session: Session) => session.messages()[0]?.origin === 'summa
 
 const cases = Object.keys(hosts).flatMap((host) =>
   Object.keys(faults)
-    // A mechanism may take as long as it likes: it gets the signal that stops a compaction.
+    // A mechanism may take as long as it likes, because it gets the signal that stops a compaction.
     .filter((fault) => host !== 'mechanism' || fault !== 'hangs')
     .flatMap((fault) => (['prepare', 'compact', 'send'] as const).map((call) => [host, fault, call])),
 ) as (readonly [string, Fault, 'prepare' | 'compact' | 'send'])[]
@@ -160,7 +160,7 @@ describe.each(cases)('%s that %s, during %s()', (host, fault, call) => {
     const ends = events.flatMap(({ type }) => (/compaction-f/.test(type) ? [type] : []))
     if (isCommitted) expect(ends).toEqual(['compaction-finished'])
     else expect(ends).not.toContain('compaction-finished')
-    // Compacting by hand, nobody is asked.
+    // A manual compaction asks nobody.
     if (host !== 'ask' || call !== 'compact') expect(problemsIn(events)).not.toEqual([])
     expect(events.every(({ sessionId }) => sessionId === session.id)).toBe(true)
 
@@ -300,7 +300,7 @@ describe.each(Object.keys(faults) as Fault[])('closing a session whose host code
       session.add({ role: 'user', content: `Task ${at}. ${'plain words here '.repeat(1_200)}` })
       session.record({ content: [{ type: 'text', text: 'Done.' }] })
     }
-    // What was recorded without a request is looked at now.
+    // Answers recorded without a request are handled now.
     void session.idle()
     await expect.poll(() => new Set(asked)).toEqual(new Set(['session-memory', 'collapse']))
     await session.close()

@@ -12,7 +12,7 @@ import { memorySessions } from './stores/memory.ts'
 const summary =
   '<summary>\n1. Primary request and intent:\nThe gate is to be painted. The door code is 4711.\n</summary>'
 
-/** Answers every request with the same summary, and remembers what it was asked for summaries with. */
+/** Answers every request with the same summary, and records the prompts for summaries. */
 function summarizing() {
   const prompts: string[] = []
   const client: ModelClient = {
@@ -35,7 +35,7 @@ function summarizing() {
 }
 
 const rule = 'Never paint the hinges of the gate.'
-/** Longer than what a summary or the record quotes of an answer. */
+/** Longer than any quotation of an answer in a summary or the record. */
 const decision = `DECISION: the colors.\n${Array.from({ length: 80 }, (_, at) => `Plank ${at} gets color ${at * 37}.`).join('\n')}`
 
 function work(session: Session, round: number): void {
@@ -208,7 +208,7 @@ describe('tokenizer', () => {
     const store = memorySessions()
     const engine = createEngine({ model: client, environment: {}, store, tokenizer: perWord })
     const sizeOf = (session: Session) => session.explain().size.tokens
-    // The margin that every estimate has.
+    // The margin of every estimate.
     const expected = (session: Session) =>
       session.messages().reduce((sum, { content }) => sum + perWord(textOf(content)), 0) * (4 / 3)
     const session = await engine.start({ id: 'one' })
@@ -249,7 +249,7 @@ describe('tokenizer', () => {
   ])('that %s is reported once, and the estimator counts', async (_, tokenizer) => {
     const { contexts, broken } = await lives({ tokenizer })
     expect(contexts).toHaveLength(3)
-    // One for each time that the session was opened.
+    // One for each opening of the session.
     expect(broken).toEqual(['tokenizer', 'tokenizer'])
   })
 })

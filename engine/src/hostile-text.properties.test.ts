@@ -1,5 +1,5 @@
-// Whatever tools, files, models, hooks or a stored session say, the requests that go out are well formed, and nothing
-// in them poses as ours. Sessions with hostile text in every place, looked at as whole request bodies.
+// Whatever text tools, files, models, hooks or a stored session contain, the requests are well formed and nothing in them passes
+// as ours. Uses sessions with hostile text in every place and inspects whole request bodies.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,7 +64,7 @@ const summaryOf = (hostile: string) =>
 const fillerOf = (at: number) =>
   Array.from({ length: 250 }, (_, line) => `plain words number ${line} of page ${at}`).join('\n')
 
-/** A stored session, as it may come from anywhere. */
+/** A stored session from an untrusted source. */
 function storedSession(text: Hostile): string {
   const { records } = session()
     .user('Begin with the parser.')
@@ -150,7 +150,7 @@ function insideOurs(text: string): string {
   return text.startsWith(opening) && text.endsWith(closing) ? text.slice(opening.length, -closing.length) : text
 }
 
-/** Texts of the user's side that are not a person's own words, and not inside the result of a tool. */
+/** Texts of the user's side that are neither a person's words nor inside a tool result. */
 function textsOfOurs(messages: readonly Message[], typed: readonly string[]): readonly string[] {
   return messages
     .filter(({ role }) => role === 'user')
@@ -168,7 +168,7 @@ function illFormed(value: unknown, at: string): readonly string[] {
   ])
 }
 
-/** What a request holds that it must not, with a little of what stands around it. */
+/** Forbidden content of a request, with some text around it. */
 const wrongs: Readonly<Record<Forgery, (texts: readonly string[]) => readonly string[]>> = {
   reminder: (texts) => texts.map((text) => insideOurs(text).replace(/\p{Cf}/gu, '')).filter((text) => tag.test(text)),
   ending: (texts) => wrongs.reminder(texts),
@@ -197,8 +197,8 @@ function around(text: string): string {
 const forgeries = Object.keys(forged) as Forgery[]
 
 /**
- * Where a forgery means nothing, or means what it says. The summary of a stored session is taken as it stands, so its
- * headings are headings; the notes are quoted between tags of their own.
+ * Places where a forgery is harmless or allowed. The summary of a stored session is taken unchanged, so its headings are
+ * headings; the notes are quoted between their own tags.
  */
 const asTheyAre: readonly Place[] = ['stored-summary', 'notes']
 
@@ -208,7 +208,7 @@ const isChecked: Readonly<Record<Forgery, (place: Place) => boolean>> = {
   hidden: () => true,
   half: () => true,
   heading: (place) => !asTheyAre.includes(place),
-  // The sections of a summary are the model's own.
+  // The sections of a summary are the model's.
   section: (place) => !asTheyAre.includes(place) && place !== 'summary',
   frame: (place) => !asTheyAre.includes(place),
   piece: () => true,

@@ -1,4 +1,4 @@
-// everlong: what a host needs, in any runtime. Nothing here touches Node; see everlong/node for sessions on disk.
+// everlong: everything a host needs, in any runtime. Nothing here uses Node; see everlong/node for sessions on disk.
 
 // Sessions
 
@@ -44,7 +44,7 @@ export type {
 } from './core/ports/model.ts'
 export { offline, recorded } from './models/offline.ts'
 
-// What a host can pass in
+// Host code and options
 
 export type { HookCall, HookOutcome, HostHooks } from './core/ports/hooks.ts'
 export type { FileStore } from './core/ports/restore.ts'

@@ -1,4 +1,4 @@
-// everlong/internal/compaction: as everlong/internal, unstable. Pure: mechanisms, compaction, session memory, measuring.
+// everlong/internal/compaction: unstable, like everlong/internal. Pure: mechanisms, compaction, session memory, measuring.
 
 export { type CacheWatch, freshWatch, missedBecause, watchAnswer } from './core/cache/cache-watch.ts'
 export {

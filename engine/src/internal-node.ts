@@ -1,4 +1,4 @@
-// everlong/internal/node: as everlong/internal, unstable. Reads, repairs, searches and writes transcripts on disk.
+// everlong/internal/node: unstable, like everlong/internal. Reads, repairs, searches and writes transcripts on disk.
 
 export type { LostFact, LostType } from './core/compaction/lost/candidates.ts'
 export {
@@ -49,7 +49,7 @@ export type { ReadFile } from './node-engine.ts'
 export { type Connection, connect, type Query, unbreakable } from './stores/postgres/connection.ts'
 export { type Migrations, migrate } from './stores/postgres/migrations.ts'
 
-/** Its code is loaded when it is called: hooks, which must be fast, read no sessions. */
+/** The code is loaded on the first call, because hooks must start fast and read no sessions. */
 export const readFile: typeof import('./node-engine.ts').readFile = async (path, options) => {
   const engine = await import('./node-engine.ts')
   return engine.readFile(path, options)

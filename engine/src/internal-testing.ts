@@ -1,4 +1,4 @@
-// everlong/internal/testing: as everlong/internal, unstable. Made-up sessions for our tests and benchmarks.
+// everlong/internal/testing: unstable, like everlong/internal. Made-up sessions for our tests and benchmarks.
 
 export { corrupt } from './testing/corrupt.ts'
 export { generateCodexRollout } from './testing/foreign/codex.ts'

@@ -1,5 +1,5 @@
-// everlong/internal/wire: as everlong/internal, unstable. The APIs as they are on the wire: their messages as ours, their streams
-// as answers.
+// everlong/internal/wire: unstable, like everlong/internal. Converts the wire formats of the APIs: messages to ours, streams to
+// answers.
 
 export { messageConversion } from './adapters/anthropic/messages.ts'
 export { type Converted, convert } from './adapters/history/converter.ts'

@@ -1,4 +1,4 @@
-// everlong/internal: what the other packages of this project import. Unstable: names change without notice, so do not use it.
+// everlong/internal: imports for the other packages of this project. Unstable: names change without notice, so do not use it.
 // Pure and quick to load: messages, records, views, facts about models.
 
 export { costOf } from './core/cache/economics.ts'

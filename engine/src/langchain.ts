@@ -19,7 +19,7 @@ export type { LangChainCall } from './adapters/langchain/middleware.ts'
 export type LangChainOptions = AdapterOptions<LangChainCall> & {
   /** Writes the summaries: a chat model of LangChain, or a client of Everlong. Default: the agent's own model. */
   readonly model?: ChatModelLike | ModelClient
-  /** Characters of a tool result. A longer one is shortened, and its original kept as the artifact. Default 60,000. */
+  /** Maximum characters of a tool result. A longer one is shortened, with its original as the artifact. Default: 60,000. */
   readonly maxResultLength?: number
 }
 

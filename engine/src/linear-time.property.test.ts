@@ -1,6 +1,6 @@
-// The time that a text costs grows with its length and no faster, whatever the text is and wherever it stands. Each
-// session holds one hostile string in every place; four times the text may cost at most about four times the time.
-// `npm run soak:properties -- linear-time` tries texts of 16 and 64 kB, or from EVERLONG_TEXT_KB=1024 on of 1 and 4 MB.
+// The time for a text grows at most linearly with its length, for any text in any place. Each session has one hostile string in
+// every place; four times the text may take at most about four times the time. `npm run soak:properties -- linear-time` tries
+// texts of 16 and 64 kB, or with EVERLONG_TEXT_KB=1024 of 1 and 4 MB.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ type Laps = { readonly lap: <T>(step: string, run: () => T | Promise<T>) => Prom
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** Whether each step starts with an empty heap. It costs more than most steps, so the first attempt does without. */
+/** Whether each step starts with an empty heap. That takes longer than most steps, so the first attempt does without. */
 let collectsGarbage = false
 
 /** Processor time of this thread, so that other work on the machine does not count. */
@@ -122,7 +122,7 @@ async function everywhere(text: string): Promise<Steps> {
   await session.close()
   const again = await lap('reopen', () => engine.open(path, { envelope: { cwd: own } }))
   await again.close()
-  // A few of them fill a disk.
+  // A few of them would fill a disk.
   rmSync(own, { recursive: true, force: true })
   return steps
 }
@@ -142,13 +142,13 @@ async function summarized(text: string): Promise<Steps> {
   return steps
 }
 
-/** Below this a step is noise. */
+/** A shorter step is noise. */
 const least = 5
 const mostTimes = 5
 
 /**
- * Steps for which four times the text costs far more than four times the time, whatever the attempt. One such ratio can come
- * from a cache that the larger text no longer fits, so the ratio at the next size has to exceed the limit too.
+ * Steps in which four times the text takes far more than four times the time, in every attempt. A single such ratio can come from
+ * a cache that the larger text no longer fits, so the ratio at the next size must exceed the limit too.
  */
 async function slowSteps(run: (length: number) => Promise<Steps>): Promise<readonly string[]> {
   const first = await slowAt(size, run)
@@ -180,7 +180,7 @@ function lowest(one: Steps | undefined, other: Steps): Steps {
 
 const textOf = (unit: string) => (length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
 
-// A text that seems slow is measured again, several times and at larger sizes.
+// A text that seems slow is measured again several times and at larger sizes.
 const patient = { timeout: 180_000 }
 
 test.for(repeated)('in every place: %j again and again', patient, async (unit) => {

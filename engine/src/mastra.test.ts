@@ -1,5 +1,5 @@
-// Against Mastra's calls as its types describe them. The package itself is used in examples/src/adapters/mastra.ts,
-// where it is installed.
+// Tests against Mastra's calls as its types describe them. examples/src/adapters/mastra.ts uses the package itself, if it is
+// installed.
 import { describe, expect, test } from 'vitest'
 import { fakeModel, tooLong } from './adapters/ai-sdk/testing/fake-model.ts'
 import { everlong, type MastraOptions } from './mastra.ts'
@@ -56,7 +56,7 @@ describe('the processor of Mastra', () => {
     const { prompt: second } = await processor.processLLMRequest(asked)
     expect(JSON.stringify(second).length).toBeLessThan(JSON.stringify(first).length / 2)
     expect(await processor.processAPIError(failure)).toBeUndefined()
-    // A later step of the run may overflow as well.
+    // A later step of the run may also overflow.
     const grown = { ...asked, prompt: [...second, ...long.slice(0, 60), next] }
     await processor.processLLMRequest(grown)
     expect(await processor.processAPIError({ ...failure, stepNumber: 1 })).toEqual({ retry: true })

@@ -1,6 +1,6 @@
 // everlong/mastra: endless conversations for Mastra, as a processor that reduces the prompt of each call and recovers after an
-// overflow. The reduced prompt is not persisted, so Mastra's memory keeps the originals. Mastra's types are not imported: they
-// are described here as far as they are used.
+// overflow. The reduced prompt is not persisted, so Mastra's memory keeps the originals. The types of Mastra that are used are
+// described here instead of imported.
 import { type AdapterOptions, type AdapterSessions, adapterSessions } from './adapter-sessions.ts'
 import { type AiHistory, type AiHistoryOf, aiHistories, requestInput, summarizerOf } from './adapters/ai-sdk/call.ts'
 import type { Generating } from './adapters/ai-sdk/client.ts'
@@ -21,7 +21,7 @@ export type Mastra = AdapterSessions & {
 
 type RequestContext = { readonly get: (key: never) => unknown }
 
-/** What Mastra hands to `processLLMRequest`, as far as it is used here. */
+/** The part of the argument of `processLLMRequest` that is used here. */
 type MastraRequest<Prompt> = {
   readonly prompt: Prompt
   readonly model: object
@@ -75,7 +75,7 @@ function createProcessor(historyOf: AiHistoryOf<MastraRequest<readonly object[]>
       const prepared = await history.prepare(messages, { base, usage, signal: request.abortSignal })
       return { prompt: [...prepared.messages] as unknown as typeof request.prompt }
     },
-    // Mastra calls processLLMRequest again before it retries, which then sends what was made smaller here.
+    // Mastra calls processLLMRequest again before it retries, and that call sends the smaller prompt from here.
     processAPIError: async ({ error, state, stepNumber, abortSignal }) => {
       const run = runs.get(state)
       if (!run || run.recovered.has(stepNumber)) return undefined
@@ -85,7 +85,7 @@ function createProcessor(historyOf: AiHistoryOf<MastraRequest<readonly object[]>
   }
 }
 
-/** The thread, if Mastra's server or memory put it into the context of the request. */
+/** The thread, if Mastra's server or memory put it into the request context. */
 function threadIn({ requestContext }: MastraRequest<readonly object[]>): string | undefined {
   const given = requestContext?.get('mastra__threadId' as never)
   if (typeof given === 'string') return given

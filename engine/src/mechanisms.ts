@@ -1,5 +1,4 @@
-// everlong/mechanisms: for those who write a mechanism of their own, or change the order in which mechanisms are tried. See
-// docs/engine.md.
+// everlong/mechanisms: for hosts that write their own mechanism or change the order of mechanisms. See docs/engine.md.
 
 export type {
   Mechanism,

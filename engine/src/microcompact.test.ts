@@ -4,7 +4,7 @@ import type { AnthropicMessage, OpenAIMessage } from './plain-messages.ts'
 
 const text = (at: number) => `line ${at} of a long file. `.repeat(200)
 
-/** So many calls of a tool that reads, each answered. */
+/** `count` calls of a reading tool, each answered. */
 function anthropicReads(count: number): AnthropicMessage[] {
   return [
     { role: 'user', content: 'Read them all.' },

@@ -1,5 +1,5 @@
-// microcompact(messages, options): clears old tool results from messages of any kind. It asks no model, drops no message, and
-// leaves the newest results as they are.
+// microcompact(messages, options): clears old tool results from messages of any kind. Asks no model, drops no message, and leaves
+// the newest results unchanged.
 
 import { clearableKind } from './core/mechanisms/clearable.ts'
 import { microBySize } from './core/mechanisms/micro.ts'
@@ -23,26 +23,26 @@ import {
 } from './plain-messages.ts'
 
 export type MicrocompactOptions = {
-  /** How many of the newest tool results stay. Default 3. */
+  /** Number of the newest tool results that stay. Default: 3. */
   readonly keep?: number
-  /** Tokens of tool results that may stay; the oldest go first. Default 0: all but the newest go. */
+  /** Tokens of tool results that may stay. The oldest are cleared first. Default: 0, which clears all but the newest. */
   readonly target?: number
-  /** Your tools whose results can be produced again. Those of well-known agents (Read, Bash, Grep …) are known. */
+  /** Your tools whose results can be produced again. Those of well-known agents (Read, Bash, Grep …) are built in. */
   readonly reproducible?: readonly string[]
-  /** The model that will read the messages: some void their thinking when something before it changes. */
+  /** The model that will read the messages. For some models, a change invalidates all later thinking. */
   readonly model?: string
-  /** Where `DISABLE_COMPACT` is looked up, for example `process.env`. Default: nowhere. */
+  /** The variables for `DISABLE_COMPACT`, for example `process.env`. Default: none. */
   readonly environment?: Environment
 }
 
-/** `cleared` results became a short note. Messages that did not change are the objects that were given. */
+/** `cleared`: number of results that were replaced by a short note. Unchanged messages are the given objects. */
 export type Microcompacted<M extends AnyMessage> = {
   readonly messages: M[]
   readonly cleared: number
   readonly tokens: { readonly before: number; readonly after: number }
-  /** Why nothing was cleared. */
+  /** The reason why nothing was cleared. */
   readonly why?: string
-  /** Tools with results that were left alone, because nobody said that they are `reproducible`. */
+  /** Tools whose results were left alone because they are not declared `reproducible`. */
   readonly leftAlone: readonly string[]
 }
 
@@ -82,7 +82,7 @@ function microcompactPlain<M extends PlainMessage>(
   const off = compactionOff({ environment })
   if (off !== undefined) return unchanged(off)
   const situation = situationOf(view, {
-    // The clock matters for the price of a cache only, and nothing is weighed here.
+    // The clock only matters for the price of a cache, and nothing is weighed here.
     now: 0,
     environment,
     ...defined({ model }),
@@ -109,7 +109,7 @@ function microcompactPlain<M extends PlainMessage>(
   return { messages: cleared, cleared: texts.size, tokens: { before, after }, leftAlone }
 }
 
-/** Whose results nobody vouched for. */
+/** Tools that are not known to be reproducible. */
 function unknownTools({ messages }: View, settings: ReductionSettings): readonly string[] {
   const blocks = messages.flatMap(({ content }) => blocksOf(content))
   const answered = new Set(blocks.filter(isToolResult).map((result) => result.tool_use_id))

@@ -29,10 +29,10 @@ import type { OwnReadSession } from './read-session.ts'
 import { recallOnDisk, storeErrorOf, transcriptFiles } from './stores/disk/file.ts'
 
 export type EngineOptions = AnyEngineOptions & {
-  /** Functions and shell commands in the form of settings files; ignored when `hooks` is given. */
+  /** Functions and shell commands in the form of settings files. Ignored if `hooks` is given. */
   readonly hookSettings?: HookChoices
   /**
-   * When records of sessions by path are forced to the disk (fsync): `never` (the default, which leaves it to the system), at the
+   * When records of sessions by path are flushed to disk (fsync): `never` (the default, which leaves it to the system), at the
    * end of each `turn`, or `always`, after each record.
    */
   readonly sync?: Sync
@@ -52,13 +52,10 @@ export type SessionOptions = AnySessionOptions & {
 export type Engine = Omit<AnyEngine, 'open' | 'start'> & {
   /**
    * Continues a session: by the path of its transcript, or by its id if the engine has a store. Throws a StoreError with a
-   * `reason` when there is none, or it cannot be opened.
+   * `reason` if there is none or it cannot be opened.
    */
   readonly open: (pathOrId: string, options?: ContinueOptions & SessionOptions) => Promise<Session>
-  /**
-   * A new session: in a new file at `path`, in the store, or only in memory. Throws a StoreError when there is one
-   * already.
-   */
+  /** Starts a session: in a new file at `path`, in the store, or only in memory. Throws a StoreError if it already exists. */
   readonly start: (options?: SessionOptions & { readonly path?: string; readonly id?: string }) => Promise<Session>
 }
 
@@ -115,7 +112,7 @@ async function readIn(
 ): Promise<ReadFile> {
   const reading = defined({ before, whole, withFacts, onProgress })
   const transcript = readTranscript(path, reading)
-  // Recall finds nothing that an older state does not have.
+  // Recall must not find anything newer than the requested state.
   const stored = before === undefined ? { all: async () => allEntries(path), ...recallOnDisk(path) } : undefined
   return { session: await sessions.read(transcript, options, stored), transcript }
 }

@@ -23,14 +23,14 @@ export type OpenAIAgentsOptions = AdapterOptions<AgentsCall> & {
 
 export type OpenAIAgents = AdapterSessions & {
   /**
-   * For `new Agent({ model })`: each call is reduced, measured by the usage it reports, and repeated after an overflow.
-   * `name` is that of the model and decides the window. Without it, the first call counts by the model that writes the
-   * summaries, and later ones by the name in its answers.
+   * For `new Agent({ model })`: each call is reduced, measured by its reported usage, and repeated after an overflow. `name` is
+   * the model's name, which decides the window. Without it, the first call uses the window of the summarizing model, and later
+   * calls the name in its answers.
    */
   readonly wrapModel: <Inner extends AgentsModel>(inner: Inner, name?: string) => Inner
   /** For `run(agent, input, { session })`: a session of the SDK that stays small. A compaction replaces its items. */
   readonly wrapSession: <Store extends AgentsSession>(store: Store) => CompactingSession<Store>
-  /** For `run(agent, input, { callModelInputFilter })` where the model cannot be wrapped: each call is reduced. */
+  /** For `run(agent, input, { callModelInputFilter })` if the model cannot be wrapped: each call is reduced. */
   readonly callModelInputFilter: AgentsFilter
 }
 

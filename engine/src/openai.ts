@@ -1,6 +1,6 @@
 // everlong/openai: the client for chat completions, and histories of chat completions and of the Responses API for hosts that
-// call the official SDK, an optional peer, in their own loop: each request is reduced before it is sent, and sent once more if
-// it was too long. Nothing that is handed over is changed.
+// call the official SDK, an optional peer, in their own loop: each request is reduced before it is sent, and repeated once if it
+// was too long. Never changes its input.
 import {
   type AdapterOptions,
   type AdapterSessions,
@@ -23,28 +23,28 @@ import { responsesUsage } from './models/openai/responses.ts'
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export { type OpenAIOptions, openai } from './models/openai/client.ts'
 
-/** The other parts of a request, which count for the size, and the conversation that it belongs to. */
+/** The other parts of a request, which count towards the size, and its conversation. */
 export type OpenAICall = {
   readonly sessionId?: string
   readonly model?: string
   readonly instructions?: string | null
   readonly tools?: readonly object[]
   readonly maxTokens?: number
-  /** What the API reported for the answer before, if that was streamed. Without it, the size of the history is estimated. */
+  /** The API's usage for the previous answer, if that was streamed. Without it, the size of the history is estimated. */
   readonly usage?: object
   readonly signal?: AbortSignal
 }
 
-/** Without `sessionId` here, that of the call names its conversation. */
+/** Without `sessionId` here, the call's own names its conversation. */
 export type OpenAISdkOptions = AdapterOptions<OpenAICall> & {
   /** Writes the summaries: `openai({ model })`, or any other client. */
   readonly model: ModelClient
 }
 
-/** What to send: the history as it is now, and a lower limit where input and output together were too long. */
+/** The reduced history to send, and a lower limit if input and output together were too long. */
 type OpenAISent<Message> = { readonly messages: Message[]; readonly maxTokens?: number }
 
-/** Calls `send` with what the history is reduced to, and once more if the prompt was too long. Reads the answer's usage. */
+/** Calls `send` with the reduced history, and once more if the prompt was too long. Reads the answer's usage. */
 type OpenAIRun<Base extends object> = <Message extends Base, Answer>(
   messages: readonly Message[],
   call: OpenAICall,
@@ -54,7 +54,7 @@ type OpenAIRun<Base extends object> = <Message extends Base, Answer>(
 export type OpenAISdk = AdapterSessions & {
   /** For `client.chat.completions.create({ messages })`. */
   readonly chat: OpenAIRun<ChatMessageLike>
-  /** For `client.responses.create({ input })`, without `previous_response_id`: such a history is on the server. */
+  /** For `client.responses.create({ input })`. Not with `previous_response_id`, because such a history is on the server. */
   readonly responses: OpenAIRun<object>
 }
 
@@ -117,7 +117,7 @@ function managed<Base extends object, Foreign>(
   return { run, ...part }
 }
 
-/** The system prompt may lie among the messages. */
+/** The system prompt may be among the messages. */
 function baseOf({ instructions, tools, maxTokens }: OpenAICall, among: readonly string[]) {
   const system = [instructions ?? '', ...among].filter((part) => part !== '').join('\n\n')
   return {

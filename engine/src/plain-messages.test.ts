@@ -1,4 +1,4 @@
-// What the functions without a session accept, and what they read: nothing but what they are given.
+// Input of the functions without a session. They read nothing else.
 import { HumanMessage } from '@langchain/core/messages'
 import type { ModelMessage, UIMessage } from 'ai'
 import type OpenAI from 'openai'
@@ -31,7 +31,7 @@ describe('messages of another kind', () => {
     const chat: OpenAIMessage[] = [{ role: 'user', content: [{ type: 'text', text: words }] }]
     expect(microcompact(chat).messages).toEqual(chat)
     const uiMessages: UIMessage[] = []
-    // @ts-expect-error A UI message has parts in place of content.
+    // @ts-expect-error A UI message has parts instead of content.
     expect(microcompact(uiMessages).cleared).toBe(0)
     const items: OpenAI.Responses.ResponseInputItem[] = []
     // @ts-expect-error Some items of the Responses API have no role.

@@ -1,5 +1,5 @@
-// Messages in the shape of the Messages API or of chat completions, read into a view. Those of the AI SDK and of LangChain
-// come here by way of foreign-messages.ts.
+// Reads messages in the shape of the Messages API or of chat completions into a view. foreign-messages.ts converts those of the
+// AI SDK and of LangChain first.
 
 import { fromChatContent } from './core/message/chat-completions.ts'
 import { isObject, type JsonObject, kindOf } from './core/message/json.ts'
@@ -14,7 +14,7 @@ export type AnthropicMessage = { readonly role: 'user' | 'assistant'; readonly c
 
 /** A message of chat completions: system, developer, user, assistant (with `tool_calls`) or tool. */
 export type OpenAIMessage = ChatMessage & {
-  /** UI messages of the AI SDK have these in place of content. */
+  /** UI messages of the AI SDK have these instead of content. */
   readonly parts?: never
 }
 
@@ -29,14 +29,14 @@ export type AiSdkMessage = {
 /** A message of LangChain: `BaseMessage`. */
 export type LangChainLike = { readonly lc_namespace: readonly string[]; readonly content: unknown }
 
-/** What `compact` and `microcompact` take. A list holds messages of one kind. */
+/** Input of `compact` and `microcompact`. A list contains messages of one kind. */
 export type AnyMessage = PlainMessage | AiSdkMessage | LangChainLike
 
 export type ForeignKind = 'ai-sdk' | 'langchain'
 
 const aiSdkParts = /^(tool-(call|result|approval-request|approval-response)|reasoning(-file)?)$/
 
-/** Undefined for messages of the Messages API and of chat completions, which the AI SDK's are too as long as they are text. */
+/** Undefined for messages of the Messages API and of chat completions. Messages of the AI SDK look the same if they are only text. */
 export function foreignKind(messages: readonly unknown[]): ForeignKind | undefined {
   const all = Array.isArray(messages) ? messages.filter(isObject) : []
   if (all.length > 0 && all.every(isLangChain)) return 'langchain'
@@ -52,14 +52,14 @@ function isAiSdk({ content }: JsonObject): boolean {
   return content.some((part) => isObject(part) && (aiSdkParts.test(String(part.type)) || isFile(part)))
 }
 
-/** Files and images by themselves: other APIs put them into a field of the part. */
+/** Separate files and images. Other APIs put them into a field of the part. */
 function isFile({ type, mediaType, image }: JsonObject): boolean {
   return (type === 'file' && mediaType !== undefined) || (type === 'image' && image !== undefined)
 }
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool']
 
-/** What to use for messages of other shapes. */
+/** The function to use for messages of other shapes. */
 const others: readonly (readonly [is: (message: JsonObject) => boolean, name: string, use: string])[] = [
   [
     ({ content, parts }) => content === undefined && Array.isArray(parts),
@@ -91,8 +91,8 @@ function wrongIn(message: JsonObject): string | undefined {
 }
 
 /**
- * Each message is an entry; its uuid says which of the given ones it is. System and developer messages are no part of the
- * conversation: `system` are their places. Throws a TypeError that says which message is wrong.
+ * Each message is an entry, and its uuid identifies the given message. System and developer messages are not part of the
+ * conversation: `system` has their positions. Throws a TypeError that names the invalid message.
  */
 export function readPlain(
   messages: readonly PlainMessage[],
@@ -134,7 +134,7 @@ function viewMessage(message: PlainMessage, index: number): ViewMessage {
   return { role: 'user', content, origin, uuid }
 }
 
-/** None when there was nothing else in it. */
+/** Empty if there was nothing else in it. */
 export function withoutThinking<M extends PlainMessage>(message: M): readonly M[] {
   const { content } = message
   if (message.role !== 'assistant' || !Array.isArray(content)) return [message]
@@ -143,7 +143,7 @@ export function withoutThinking<M extends PlainMessage>(message: M): readonly M[
   return left.length === 0 ? [] : [{ ...message, content: left }]
 }
 
-/** The first of the newest messages that may be kept: a call that one of them answers is kept with it. */
+/** Index of the first kept message. A call is kept if one of the kept messages answers it. */
 export function firstOfNewest(messages: readonly PlainMessage[], keep: number): number {
   const first = Math.max(0, messages.length - keep)
   const isResult = ({ role, content }: PlainMessage) =>

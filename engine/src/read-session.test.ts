@@ -204,7 +204,7 @@ test('records of other agents and of a store are read too; what is not there is 
   const writer = await createAnyEngine({ model: offline(), store }).start({ id: 'chat' })
   writer.add({ role: 'user', content: 'Remember the blue zeppelin.' })
   await writer.stored()
-  // It is read while somebody holds it.
+  // It can be read while another process holds it.
   const read = await createAnyEngine({ model: offline(), store }).read('chat')
   expect(textsOf(read.messages())).toContain('blue zeppelin')
   await writer.close()

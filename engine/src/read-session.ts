@@ -1,5 +1,5 @@
-// engine.read(): a session to look at, on a copy in memory of what a transcript has. Calls that would write throw; prepare() and
-// compact() work on copies.
+// engine.read(): a read-only session on a copy of a transcript in memory. Calls that would write throw; prepare() and compact()
+// work on copies.
 import type { Compaction, CompactionJob } from './core/compaction/job.ts'
 import { missingFromSummary } from './core/compaction/missing.ts'
 import { type CompactionPlan, planCompaction } from './core/compaction/plan.ts'
@@ -25,7 +25,7 @@ import { memorySession } from './stores/memory.ts'
 
 export type ReadSession = Omit<Session, 'compact'> & {
   /**
-   * Makes a compaction and returns it with its records. Nothing is written, and the session stays as it is.
+   * Makes a compaction and returns it with its records. Writes nothing, and the session stays the same.
    *
    *     const made = await session.compact({ instructions: 'Keep the schema decisions.' })
    *     if (made.type === 'compacted') console.log(made.summary)
@@ -40,7 +40,7 @@ export type ReadSession = Omit<Session, 'compact'> & {
   readonly plan: (options?: DraftOptions) => Promise<CompactionPlan>
 
   /**
-   * Returns what a summary of this conversation leaves out, as a text for the agent; empty if nothing is missing.
+   * Returns the facts that a summary of this conversation lacks, as a text for the agent. Empty if nothing is missing.
    *
    *     const session = await engine.read('session.jsonl', { before: boundary })
    *     const note = await session.missing(summary)
@@ -48,23 +48,23 @@ export type ReadSession = Omit<Session, 'compact'> & {
   readonly missing: (summary: string, options?: { readonly maxTokens?: number }) => Promise<string>
 }
 
-/** What a compaction that is not written may be given. */
+/** Options for a compaction that is not written. */
 export type DraftOptions = CompactOptions & {
-  /** Tokens that the whole new context may have, without the system prompt and the tools. */
+  /** Maximum tokens of the whole new context, without the system prompt and the tools. */
   readonly budget?: number
 }
 
-/** What a session in memory is opened with. */
+/** The input for opening a session in memory. */
 export type ReadInput = {
   readonly held: HeldSession
-  /** Of its entries, for a session that adds nothing. */
+  /** The fold of its entries, for a session that adds nothing. */
   readonly fold: Fold | undefined
   readonly model: ModelClient
   readonly options: SessionOptions
   readonly settings: EngineSettings
   readonly restore: Transcript['restore']
   readonly listeners: Listeners
-  /** What the session itself counted with, where an engine of ours wrote it. */
+  /** The values that the session itself counted with, if our engine wrote it. */
   readonly note: ContextNote | undefined
 }
 
@@ -75,9 +75,9 @@ export type ReadSessionInput = {
   readonly environment: Environment
   readonly options: SessionOptions
   readonly ports: EnginePorts
-  /** The host's own, which may fail. */
+  /** The host's own functions, which may fail. */
   readonly functions: HostFunctions & { readonly onEvent?: ((event: EngineEvent) => void) | undefined }
-  /** Where the whole transcript is. Default: in its entries. */
+  /** The whole transcript. Default: its entries. */
   readonly whole?: Whole | undefined
   readonly open: (input: ReadInput) => Promise<Session>
 }
@@ -85,7 +85,7 @@ export type ReadSessionInput = {
 /** Reads and searches everything that a session ever had. */
 export type Whole = Partial<Pick<HeldSession, 'all' | 'recall' | 'read'>>
 
-/** A read session of our own tools: they also see how a compaction was made. */
+/** A read session for our own tools, which also see how a compaction was made. */
 export type OwnReadSession = Omit<ReadSession, 'compact'> & {
   readonly compact: (options?: DraftOptions) => Promise<Compaction | Failed>
 }
@@ -95,7 +95,7 @@ export async function readSession(input: ReadSessionInput): Promise<OwnReadSessi
   const { path, entries, restore, envelope } = transcript
   const id = transcript.sessionId ?? 'unknown'
   const name = options.model ?? transcript.note?.model ?? answeredBy(transcript) ?? input.model.model
-  // The notes say nothing about another model.
+  // The notes do not apply to another model.
   const note = transcript.note?.model === name ? transcript.note : undefined
   const model = note ? withNotedWindow(input.model, note) : input.model
   const settings = { ...note?.settings, ...input.settings }
@@ -128,7 +128,7 @@ export async function readSession(input: ReadSessionInput): Promise<OwnReadSessi
   return Object.assign(session, refusing, {
     explain: () => ({ ...ofSession(), ...explained() }),
     prepare: async (prepare?: Parameters<Session['prepare']>[0]) => {
-      // No model is asked: an automatic compaction is left out.
+      // No model is asked, so an automatic compaction is omitted.
       const copy = await open(undefined, settings.compaction === 'off' ? {} : { compaction: 'manual' })
       return copy.prepare(prepare)
     },

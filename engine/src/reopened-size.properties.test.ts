@@ -1,4 +1,4 @@
-// A session that a new process continues has the size that the running one had, whatever the models reported before.
+// A session that a new process continues has the same size as in the old process, for any earlier reports of models.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,13 +15,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const models = ['claude-opus-4-6', 'claude-sonnet-4-6', 'claude-opus-5'] as const
 type Model = (typeof models)[number]
-/** What each model reports for a token that we estimate. */
+/** Reported tokens per estimated token, by model. */
 type Reports = Readonly<Record<Model, number>>
 
 const text = (tokens: number, seed: number) =>
   `${seed} `.concat('the branch parses orders '.repeat(Math.ceil(tokens / 5)))
 
-/** Reports usage as the server of a model with another tokenizer would. */
+/** Reports usage like a server whose model has another tokenizer. */
 const reporting = (reports: Reports) =>
   scripted(({ model, messages }: ModelRequest) => {
     const input = Math.round(countTokens(messages, { model }) * reports[model as Model])
@@ -90,7 +90,7 @@ test('a session that is opened from its newest compaction still counts with what
     running.add({ role: 'user', content: text(tokens, 0) })
     await running.send()
   }
-  // A file is read back to a compaction or two. These turns are too small to learn from.
+  // A file is read back to a compaction or two. These turns are too small for calibration.
   for (let epoch = 0; epoch < 4; epoch++) {
     for (let turn = 0; turn < 200; turn++) {
       running.add({ role: 'user', content: text(500, turn) })

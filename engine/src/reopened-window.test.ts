@@ -1,4 +1,4 @@
-// A window that an overflow revealed is known again when a new process continues the session.
+// A new process that continues a session remembers a window that an overflow revealed.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const learned = { value: 30_000, source: 'learned from an overflow error' }
 const known = modelFacts('claude-opus-5')?.window
 const endpoint = 'https://someone:hunter2@one.example/v1?key=hunter3'
 
-/** Refuses what is larger than its window, and counts how often. */
+/** Refuses requests larger than its window, and counts them. */
 function server(
   window = learned.value,
   at = endpoint,

@@ -1,5 +1,4 @@
-// The main entry in a browser or on the edge: it bundles without Node and runs where only the language and a few web
-// standards exist.
+// The main entry in a browser or on the edge: it bundles without Node and runs with only the language and a few web standards.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -9,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { build, type Platform } from 'esbuild'
 import { describe, expect, test } from 'vitest'
 
-/** What every browser, Deno, Bun and edge runtime has. No process, no Buffer, no require. */
+/** Available in every browser, Deno, Bun and edge runtime. No process, no Buffer, no require. */
 const webStandards = { crypto, AbortController, AbortSignal, setTimeout, clearTimeout }
 
 async function bundled(
@@ -91,7 +90,7 @@ test.each(['anthropic', 'openai'])('everlong/%s bundles with nothing but its own
   expect(new Set(imported)).toEqual(new Set([name === 'anthropic' ? '@anthropic-ai/sdk' : 'openai']))
 })
 
-/** As a page gets it: the files of the first load, those that a compaction loads too, and everything. */
+/** The files of a page: those of the first load, those of a compaction, and all. */
 async function splitBundle(code: string) {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: import.meta.dirname, loader: 'ts' },
@@ -108,7 +107,7 @@ async function splitBundle(code: string) {
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]))
   type Follows = (entryPoint: string) => boolean
-  /** Through every import, and through those dynamic ones that `follows` takes. */
+  /** Through every import, and through the dynamic ones that `follows` accepts. */
   const reached = (follows: Follows, from = 'stdin.js', found = new Set<string>()): ReadonlySet<string> => {
     if (found.has(from)) return found
     found.add(from)
@@ -133,8 +132,8 @@ test('estimateTokens stays below 17 kB, 11 kB gzipped', async () => {
 })
 
 /**
- * In kB: minified, and gzipped. The goal is 60 and 20 for the first load; until then nothing may grow unnoticed. Rolldown
- * (Vite) makes a first load of 3 kB for `compact`: esbuild shares whole files between the parts.
+ * In kB: minified, and gzipped. The goal is 60 and 20 for the first load; until then nothing may grow unnoticed. Rolldown (Vite)
+ * makes a first load of 3 kB for `compact`; esbuild shares whole files between the parts.
  */
 const ceilings = [
   { name: 'compact', first: [30, 17], compacting: [238, 104], all: [252, 109] },

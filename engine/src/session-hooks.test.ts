@@ -1,4 +1,4 @@
-// When the hooks of a session run, and what becomes of what they say.
+// When the hooks of a session run, and how their output is used.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,3 @@
-// everlong/testing: checks for what you write yourself. Each suite returns the promises that were broken.
+// everlong/testing: checks for your own stores, mechanisms and clients. Each suite returns the broken promises.
 export { runModelContract } from './models/contract.ts'
 export { runStoreContract, type StoreContractInput, type StoreContractReport } from './testing/stores/contract.ts'

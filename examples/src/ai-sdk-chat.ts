@@ -1,5 +1,4 @@
-// An endless chat with a tool on the AI SDK: wrapping the model is all there is to it. The window is made small, so that it
-// compacts soon.
+// An endless chat with a tool on the AI SDK: wrapping the model is enough. The window is small, so that it compacts soon.
 import { anthropic } from '@ai-sdk/anthropic'
 import { generateText, type ModelMessage, stepCountIs, tool, wrapLanguageModel } from 'ai'
 import { everlong } from 'everlong/ai-sdk'

@@ -1,4 +1,4 @@
-// Every example as somebody runs it: a process of its own, the real packages, over HTTP against the simulator.
+// Every example as a user runs it: a separate process, the real packages, over HTTP against the simulator.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ async function said(name: string, options: RunOptions = {}): Promise<readonly st
   return lines
 }
 
-/** How often it compacted; each time less than half must be left. */
+/** Number of compactions. Each must leave less than half. */
 function compactions(lines: readonly string[]): number {
   const sizes = lines.flatMap((line) => {
     const [, before, after] = /^compacted: (\d+) → (\d+) tokens$/.exec(line) ?? []

@@ -18,7 +18,7 @@ const engine = createEngine({
             ? { context: ['Dana is on call today.'] }
             : undefined,
       ],
-      // After: what became of it.
+      // After: the outcome.
       PostCompact: [
         (call) => {
           if (call.event === 'PostCompact') console.log(`compacted: ${call.tokensBefore} → ${call.tokensAfter} tokens`)

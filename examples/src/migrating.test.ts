@@ -1,4 +1,4 @@
-// What docs/migrating.md says about the built-in ways, tried with the real packages.
+// Tries the statements of docs/migrating.md about the built-in ways with the real packages.
 import { asksForSummary, route, startServer, text } from '@everlong/simulator'
 import { ChatAnthropic } from '@langchain/anthropic'
 import { HumanMessage } from '@langchain/core/messages'
@@ -14,7 +14,7 @@ const server = await startServer({
 afterAll(() => server.close())
 
 const model = new ChatAnthropic({ model: name, apiKey: 'none', anthropicApiUrl: server.url, maxTokens: 500 })
-/** Nobody listens there. */
+/** Nothing listens there. */
 const broken = new ChatAnthropic({ model: name, apiKey: 'none', anthropicApiUrl: 'http://127.0.0.1:9', maxRetries: 0 })
 
 const rule = 'Never drop the table orders_2019.'
@@ -23,7 +23,7 @@ const history = [rule, ...Array.from({ length: 29 }, (_, at) => `Step ${at}: ${'
 async function stateWith(middleware: AgentMiddleware): Promise<string> {
   const agent = createAgent({ model, tools: [], middleware: [middleware] })
   const first = await agent.invoke({ messages: history.map((content) => new HumanMessage(content)) })
-  // The middleware knows the window from the first call on, so that the state gets smaller before the second.
+  // The middleware knows the window from the first call on, so the state gets smaller before the second.
   const { messages } = await agent.invoke({ messages: [...first.messages, new HumanMessage('Go on.')] })
   return messages.map(({ text }) => text).join('\n')
 }

@@ -1,5 +1,5 @@
-// Everlong with the types of the official SDKs: none of these lines needs a cast. The tests compile it, against the sources
-// and against the package; nothing here is run.
+// Everlong with the types of the official SDKs: none of these lines needs a cast. The tests compile it against the sources and
+// the package; it never runs.
 import type Anthropic from '@anthropic-ai/sdk'
 import { compact, createEngine, microcompact, offline } from 'everlong'
 import { createRecallTool, openArchive } from 'everlong/node'

@@ -1,4 +1,4 @@
-// A recall tool for the agent: it finds, word for word, what a compaction took out of the context.
+// A recall tool for the agent: it finds the exact words that a compaction removed from the context.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

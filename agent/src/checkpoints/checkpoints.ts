@@ -1,5 +1,5 @@
-// The files as they were before each prompt of a session, so that /rewind can give them back. What was kept is one line in the
-// session's folder for each prompt.
+// Saves the files before each prompt of a session, so that /rewind can restore them. Each checkpoint is one line in the session's
+// folder.
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isObject, numberAt, stringAt } from 'everlong/internal'
@@ -8,33 +8,33 @@ import { reasonOf } from '../reason-of.ts'
 import { createShadow, type FileChange, type Shadow } from './shadow.ts'
 
 export type Checkpoint = {
-  /** When the prompt came, in milliseconds since 1970. */
+  /** Time of the prompt, in milliseconds since 1970. */
   readonly time: number
   readonly tree: string
   readonly skipped: readonly string[]
-  /** Before a rewind, not before a prompt. */
+  /** Set if it was saved before a rewind instead of a prompt. */
   readonly rewind?: Rewind
 }
 
-/** A rewind that gave files back. */
+/** A rewind that restored files. */
 export type Rewind = {
   readonly what: 'both' | 'files'
-  /** The newest change of the conversation when the files went back: with `both`, the rewind of the conversation itself. */
+  /** The newest change of the conversation when the files were restored. With `both`, the rewind of the conversation itself. */
   readonly change: string | undefined
 }
 
 export type Checkpoints = {
-  /** Keeps the files as they are. Says why not, once, if that is not possible. */
+  /** Saves the current files. Reports once if that is not possible. */
   readonly take: () => Promise<void>
   /** The newest one at or before this time. */
   readonly before: (time: number) => Promise<Checkpoint | undefined>
-  /** What has changed since. */
+  /** Changes since the checkpoint. */
   readonly changesSince: (checkpoint: Checkpoint) => Promise<readonly FileChange[]>
-  /** Keeps the files as they are, and gives back those of the checkpoint. */
+  /** Saves the current files, then restores those of the checkpoint. */
   readonly restore: (checkpoint: Checkpoint, rewind: Rewind) => Promise<readonly FileChange[]>
-  /** The last rewind since the last prompt that nobody has undone. */
+  /** The newest rewind after the last prompt that was not undone. */
   readonly lastRewind: () => Promise<Rewind | undefined>
-  /** Gives back the files from before that rewind. */
+  /** Restores the files from before that rewind. */
   readonly undoRewind: () => Promise<readonly FileChange[]>
 }
 
@@ -103,17 +103,17 @@ function checkpointsFile(path: string): string {
   return join(sessionFolder(path), 'checkpoints.jsonl')
 }
 
-/** A copy of a session can go back as far as the original. */
+/** A copy of a session can be rewound as far as the original. */
 export function copyCheckpoints(from: string, to: string): void {
   if (!existsSync(checkpointsFile(from))) return
   mkdirSync(sessionFolder(to), { recursive: true, mode: 0o700 })
   copyFileSync(checkpointsFile(from), checkpointsFile(to))
 }
 
-/** The rewind of this time was undone. */
+/** The rewind at this time was undone. */
 type Undone = { readonly undone: number }
 
-/** Older ones are not undone: the files have changed for other reasons since. */
+/** Older rewinds are not undone, because the files have changed for other reasons since. */
 function newestRewind(file: string): Checkpoint | undefined {
   const lines = linesIn(file)
   const since = lines.slice(lines.findLastIndex((line) => 'tree' in line && !line.rewind) + 1)
@@ -141,7 +141,7 @@ function lineIn(line: string): readonly (Checkpoint | Undone)[] {
     const skipped = Array.isArray(value.skipped) ? value.skipped.map(String) : []
     return [{ time, tree: tree ?? '', skipped, ...rewindIn(value.rewind) }]
   } catch {
-    // Half a line, after a crash.
+    // An incomplete line after a crash.
     return []
   }
 }

@@ -1,5 +1,5 @@
-// Copies of the workspace's files in a git repository of our own, outside the workspace. The person's own repository is never
-// touched: it has another folder, another index and no refs.
+// Copies of the workspace's files in a git repository of our own outside the workspace. The person's own repository is never
+// touched: this one has another folder, another index and no refs.
 import { spawn } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,18 +7,18 @@ import { safeGit } from 'everlong/internal/node'
 import { isWithin } from '../files/paths.ts'
 
 export type Shadow = {
-  /** Keeps the files as they are now. */
+  /** Saves the current files. */
   readonly save: () => Promise<Saved>
-  /** What changed from one state to the other. */
+  /** Changes from one state to the other. */
   readonly compare: (from: string, to: string) => Promise<readonly FileChange[]>
-  /** Makes the files what they are in `to`. Throws if git fails. */
+  /** Restores the files of the state `to`. Throws if git fails. */
   readonly restore: (from: string, to: string) => Promise<readonly FileChange[]>
 }
 
 export type Saved = {
-  /** Names the state. */
+  /** Identifies the state. */
   readonly tree: string
-  /** Files that are not kept, because they are too large or a repository of their own. */
+  /** Files that were not saved, because they are too large or a repository of their own. */
   readonly skipped: readonly string[]
 }
 
@@ -29,11 +29,11 @@ export type ShadowOptions = {
   readonly folder: string
   /** The repository. Several sessions may share it. */
   readonly repository: string
-  /** Of this session. */
+  /** The index of this session. */
   readonly index: string
 }
 
-/** Larger files are not kept. */
+/** Larger files are not saved. */
 export const maxKeptBytes = 10 * 1024 * 1024
 const maxSkipped = 20
 const maxMs = 60_000
@@ -83,7 +83,7 @@ function isSkipped(path: string): boolean {
   return path.endsWith('/') || (state !== undefined && state.size > maxKeptBytes)
 }
 
-/** It is gone, or a link took the place of its folder. */
+/** The file is gone, or a link replaced its folder. */
 function isGone(folder: string, path: string): boolean {
   const whole = join(folder, path)
   if (lstatSync(whole, { throwIfNoEntry: false }) === undefined) return true
@@ -107,7 +107,7 @@ function changesIn(listed: string): readonly FileChange[] {
   }))
 }
 
-/** What the person's own repository ignores above this folder: git reads only the rules inside it. */
+/** Ignore rules that the person's own repository has above this folder, because git reads only the rules inside it. */
 async function excluded(folder: string): Promise<string> {
   const always = 'node_modules/\n'
   try {

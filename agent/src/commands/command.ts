@@ -1,4 +1,4 @@
-// What a slash command is, and what it may use. A command returns a value; hosts show it.
+// The type of a slash command, and what it may use. A command returns a value; hosts show it.
 import type { Environment } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import type { Session } from 'everlong/node'
@@ -23,9 +23,9 @@ export type CommandContext = {
   readonly settings: Settings
   readonly folder: string
   readonly home: string
-  /** What the session is called, once something was said. */
+  /** The label of the session. Undefined until something was said. */
   readonly name: () => string | undefined
-  /** Where the sessions of this project are. */
+  /** The folder of this project's sessions. */
   readonly sessions: string
   readonly env: Environment
   readonly tools: readonly AnyTool[]
@@ -36,29 +36,29 @@ export type CommandContext = {
   readonly setMode: (mode: PermissionMode) => void
   readonly model: () => ChosenModel
   readonly sandbox: () => SandboxStatus
-  /** The rules that hold now: of the settings, and those that the person has added since. */
+  /** The current rules: from the settings, and those that the person has added. */
   readonly rules: () => { readonly allow: readonly string[]; readonly deny: readonly string[] }
-  /** What the session has cost since it began. */
+  /** Cost of the session since it began. */
   readonly spending: () => Promise<readonly Spent[]>
-  /** Works in another session from now on. */
+  /** Switches to another session. */
   readonly open: (choice: SessionChoice) => Promise<void>
   readonly changeModel: (
     words: string,
   ) => Promise<Awaited<ReturnType<Session['useModel']>> | Exclude<ModelChoice, ChosenModel>>
-  /** Shows what tools do. */
+  /** Shows the progress of tools. */
   readonly emit: (event: LoopEvent) => void
   readonly tellReceipts: (records: readonly JsonObject[]) => void
-  /** Something that the state shows has changed. */
+  /** Call it after a change that the state shows. */
   readonly changed: () => void
 }
 
 export type SlashCommand = {
   readonly name: string
   readonly aliases?: readonly string[]
-  /** As shown in help: `[instructions]`. */
+  /** In the format of the help: `[instructions]`. */
   readonly arguments?: string
   readonly help: string
-  /** It changes the conversation under a running turn, so it waits for its end. */
+  /** It changes the conversation, so it waits for the end of a running turn. */
   readonly needsQuiet?: boolean
   readonly run: (words: string, context: CommandContext) => Promise<CommandResult> | CommandResult
 }

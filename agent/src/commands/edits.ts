@@ -1,5 +1,5 @@
-// Commands that edit the context by hand, and recall. Nothing is ever lost: each appends to the transcript, and /undo takes
-// it back. Without arguments they offer what there is to choose from.
+// Commands that edit the context, and recall. Nothing is lost: each appends to the transcript, and /undo reverses it. Without
+// arguments they offer a choice.
 
 import { messagesOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'

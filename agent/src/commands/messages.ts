@@ -35,7 +35,7 @@ export async function recentMessages(
   session: Session,
   isWanted: (message: ViewMessage) => boolean = isSaid,
 ): Promise<readonly Listed[]> {
-  // Not those of the view, which joins messages that follow one another.
+  // Not the messages of the view, which merges adjacent ones.
   const wanted = messagesOf([...(await session.entries())])
     .filter(isWanted)
     .slice(-mostListed)
@@ -49,7 +49,7 @@ function isSaid({ origin, content }: ViewMessage): boolean {
   return (origin === 'human' || origin === 'assistant') && textOf(content).trim() !== ''
 }
 
-/** Null for the first entry, undefined when there is none with this id. */
+/** Null for the first entry, undefined if there is none with this id. */
 export async function parentOf(session: Session, uuid: string): Promise<string | null | undefined> {
   for (const { record } of await session.entries()) {
     if (record.uuid === uuid) return stringAt(record, 'parentUuid') ?? null
@@ -61,7 +61,7 @@ export async function messageWith(session: Session, uuid: string): Promise<ViewM
   return messagesOf([...(await session.entries())]).find((message) => message.uuid === uuid)
 }
 
-/** What /undo would take back of the conversation. */
+/** The newest change of the conversation that /undo would reverse. */
 export async function newestChange(session: Session): Promise<string | undefined> {
   return lastAction([...(await session.entries())])[0]?.uuid
 }

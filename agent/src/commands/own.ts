@@ -1,5 +1,5 @@
-// Runs a command of one's own: its shell commands go through the Bash tool, so permissions, hooks and the sandbox hold, and
-// their output becomes a part of the prompt.
+// Runs a custom command. Its shell commands go through the Bash tool, so permissions, hooks and the sandbox apply, and their
+// output becomes part of the prompt.
 import { randomUUID } from 'node:crypto'
 import { isObject, textOf } from 'everlong/internal'
 import type { CommandResult } from '../app.ts'

@@ -1,5 +1,4 @@
-// Commands that show something and change nothing: what fills the context, every number with its source, the cost, and
-// what the agent remembers.
+// Commands that only show something: the content of the context, every number with its source, the cost, and the agent's memory.
 import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everlong/internal/compaction'
 import { openMemory } from 'everlong/internal/node'
 import type { Session } from 'everlong/node'

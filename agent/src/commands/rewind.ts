@@ -1,4 +1,5 @@
-// /rewind: back to before one of the person's messages: the conversation, the files, or both. The message goes back into the input.
+// /rewind: returns to the state before one of the person's messages: the conversation, the files, or both. The message returns to
+// the input.
 import { textOf } from 'everlong/internal'
 import type { CommandResult } from '../app.ts'
 import type { Checkpoint, Rewind } from '../checkpoints/checkpoints.ts'
@@ -78,7 +79,7 @@ const undoable = '/undo takes this back.'
 const mostListed = 20
 const done = { created: 'restored', changed: 'changed back', deleted: 'removed' } as const
 
-/** What was done to the files. */
+/** The changes of the files. */
 export function restoredLines(changes: readonly FileChange[]): readonly string[] {
   if (changes.length === 0) return ['No file has changed since.']
   const listed = changes.slice(0, mostListed).map(({ path, kind }) => `  ${done[kind]} ${path}`)

@@ -1,4 +1,4 @@
-// Finds and runs a slash command. A mistake is answered with what would have been right.
+// Finds and runs a slash command. A mistake is answered with a correction.
 
 import type { CommandResult } from '../app.ts'
 import { reasonOf } from '../reason-of.ts'
@@ -45,7 +45,7 @@ export function usageOf({ name, arguments: words }: Pick<SlashCommand, 'name' | 
   return words === undefined ? `/${name}` : `/${name} ${words}`
 }
 
-/** Undefined when the line names none. */
+/** Undefined if the line is not a command. */
 export function commandNamed(line: string): SlashCommand | undefined {
   const [, name] = /^\/(\S+)/.exec(line.trim()) ?? []
   return commands.find((command) => command.name === name || command.aliases?.includes(name ?? ''))

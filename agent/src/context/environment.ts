@@ -1,14 +1,14 @@
-// What changes while a session lasts: the date, and the state of git. It is told with the first prompt, and again with a
-// later one when it has changed or a compaction has removed it.
+// State that changes during a session: the date, and the state of git. It is sent with the first prompt, and again with a later
+// one if it has changed or a compaction has removed it.
 import type { MessageInput, Workspace } from 'everlong'
 import { describeWorkspace } from 'everlong/internal/compaction'
 
 export type Surroundings = { readonly workspace: Workspace; readonly now: () => number }
 
 export type EnvironmentNews = {
-  /** A message for the conversation, or undefined when the model knows it all. */
+  /** A message for the conversation. Undefined if the model is up to date. */
   readonly next: () => Promise<MessageInput | undefined>
-  /** The context no longer has what was said. */
+  /** Call it when the context no longer contains the message. */
   readonly forget: () => void
 }
 

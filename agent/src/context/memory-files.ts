@@ -1,6 +1,6 @@
-// Instruction files: AGENTS.md and CLAUDE.md of the person, of the project and of folders in it. A file may include others
-// with a line `@path`. Nothing outside the person's own folder and the repository is read, nothing that a rule denies, and no file
-// with secrets.
+// Instruction files: AGENTS.md and CLAUDE.md of the person, of the project and of folders in it. A file may include others with a
+// line `@path`. Reads nothing outside the person's own folder and the repository, nothing that a rule denies, and no file with
+// secrets.
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../files/paths.ts'
@@ -18,13 +18,13 @@ const deepestInclude = 5
 export type MemoryPlaces = {
   readonly home: string
   readonly folder: string
-  /** Rules of the settings that deny. Files that may not be read are left out. */
+  /** Deny rules of the settings. Files that they cover are skipped. */
   readonly deny: readonly string[]
-  /** Rules that allow. They can open a file with secrets. */
+  /** Allow rules. They can open a file with secrets. */
   readonly allow?: readonly string[]
 }
 
-/** The person's own, then those from the root of the repository down to the folder. Two with the same text count once. */
+/** The person's own files, then those from the root of the repository down to the folder. Files with the same text count once. */
 export function memoryFiles({ home, folder, ...lists }: MemoryPlaces): readonly MemoryFile[] {
   const root = repositoryRoot(folder)
   const isHidden = hiddenIn([folder, root], lists)
@@ -44,7 +44,7 @@ export function nestedMemoryFiles({ folder, ...lists }: NestedPlaces, file: stri
   return withoutRepeats(below.flatMap((each) => filesIn(each, { root: folder, isHidden, depth: 0 })))
 }
 
-/** A rule counts from each of these folders, and for where a link leads. */
+/** A rule applies from each of these folders, and to the target of a link. */
 function hiddenIn(folders: readonly string[], lists: Omit<NestedPlaces, 'folder'>): (path: string) => boolean {
   const { rules } = parseRules(lists)
   const roots = new Set(folders.flatMap((folder) => [folder, realPath(folder)]))
@@ -58,7 +58,7 @@ function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-/** The nearest folder above that holds a repository; the folder itself when there is none. */
+/** The nearest parent folder with a repository, or the folder itself if there is none. */
 export function repositoryRoot(folder: string): string {
   for (let path = resolve(folder); ; path = dirname(path)) {
     if (existsSync(join(path, '.git'))) return path
@@ -66,7 +66,7 @@ export function repositoryRoot(folder: string): string {
   }
 }
 
-/** Both included. */
+/** Both ends included. */
 function foldersBetween(from: string, to: string): readonly string[] {
   const steps = relative(from, to)
     .split(sep)
@@ -96,7 +96,7 @@ function readMemory(path: string, reading: Reading): MemoryFile | undefined {
   return { path, text: withIncludes(text, include) }
 }
 
-/** Lines that are nothing but `@path`, outside of code. */
+/** Lines with only `@path`, outside of code. */
 function withIncludes(text: string, include: (line: string, name: string) => string): string {
   let isCode = false
   const lines = text.split('\n').map((line) => {
@@ -114,7 +114,7 @@ function readInside(path: string, root: string): string | undefined {
   try {
     return isWithin(realpathSync(root), realpathSync(path)) ? readFileSync(path, 'utf8') : undefined
   } catch {
-    // Not readable for us: then it has nothing to say.
+    // Unreadable files are skipped.
     return undefined
   }
 }

@@ -5,11 +5,11 @@ import type { LoopEvent } from '../events.ts'
 import { type MemoryFile, type NestedPlaces, nestedMemoryFiles } from './memory-files.ts'
 
 export type NestedMemory = {
-  /** Takes note of the files that tools touch. */
+  /** Records the files that tools touch. */
   readonly hear: (event: LoopEvent) => void
-  /** Instructions that apply to them and are not in the context. */
+  /** Their instructions that are not in the context. */
   readonly next: (context: readonly ViewMessage[]) => readonly MessageInput[]
-  /** The context has changed: what it held may be gone. */
+  /** Call it when the context has changed, because instructions may have left it. */
   readonly forget: () => void
 }
 

@@ -1,12 +1,12 @@
-// The system prompt: what never changes first, then the instructions of the person and the project, then the folder. What
-// changes from day to day, such as the date and the state of git, is told in the conversation, so that the cache holds.
+// The system prompt: constant text first, then the instructions of the person and the project, then the folder. Text that changes
+// daily, such as the date and the state of git, is sent in the conversation, so that the cache stays valid.
 import type { MemoryFile } from './memory-files.ts'
 
 export type SystemPromptInput = {
   readonly folder: string
   readonly platform: string
   readonly memoryFiles: readonly MemoryFile[]
-  /** Nobody watches: the agent must not wait for answers. */
+  /** Nobody is watching, so the agent must not wait for answers. */
   readonly isHeadless: boolean
 }
 

@@ -1,16 +1,16 @@
 // Globs as people write them in .gitignore files and permission rules, as regular expressions.
 
-/** A longer one is no pattern but an attack or a mistake. */
+/** A longer pattern is an attack or a mistake. */
 const longestGlob = 1_000
 
-/** Where the file system does not tell `.env` from `.ENV`, a rule must not either. */
+/** If the file system does not distinguish `.env` and `.ENV`, rules must not either. */
 const flags = process.platform === 'darwin' || process.platform === 'win32' ? 'si' : 's'
 
 export type Glob = (path: string) => boolean
 
 /**
- * `*` and `?` match within one part of a path, `**` across parts; `[a-z]`, `{a,b}`, and `\` before a character that
- * stands for itself. Takes paths with `/`. Throws when the pattern is too long.
+ * `*` and `?` match within one part of a path, `**` across parts; `[a-z]`, `{a,b}`, and `\` to escape a character. Takes paths
+ * with `/`. Throws if the pattern is too long.
  */
 export function glob(pattern: string): Glob {
   const whole = new RegExp(`^${sourceOf(pattern)}$`, 's')
@@ -18,8 +18,8 @@ export function glob(pattern: string): Glob {
 }
 
 /**
- * As a line of .gitignore: without a slash it matches at any depth, with one it starts at the folder; a match covers
- * everything below it.
+ * Like a line of .gitignore: without a slash it matches at any depth, with one it starts at the folder. A match covers everything
+ * below it.
  */
 export function ignoreGlob(pattern: string): { readonly own: Glob; readonly below: Glob } {
   const trimmed = pattern.replace(/\/+$/, '')
@@ -31,7 +31,7 @@ export function ignoreGlob(pattern: string): { readonly own: Glob; readonly belo
   return { own: (path) => own.test(path), below: (path) => below.test(path) }
 }
 
-/** The pattern that matches this text and nothing else. */
+/** A pattern that matches only this text. */
 export function escapeGlob(text: string): string {
   return text.replace(/[\\*?[\]{},!]/g, '\\$&')
 }
@@ -67,7 +67,7 @@ function literal(char: string): string {
   return char.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }
 
-/** Where the braces and commas of complete alternatives are. Other braces stand for themselves. */
+/** Positions of braces and commas of complete alternatives. Other braces are literal. */
 function bracesIn(pattern: string): ReadonlySet<number> {
   const found = new Set<number>()
   const open: number[][] = []

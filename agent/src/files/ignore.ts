@@ -1,11 +1,11 @@
-// Which files a search skips: what .gitignore and .ignore files name, version control's own folders, and node_modules.
+// Decides which files a search skips: those listed in .gitignore and .ignore files, folders of version control, and node_modules.
 import { join, relative } from 'node:path'
 import { ignoreGlob } from './glob.ts'
 import { readRegularFile } from './regular-file.ts'
 
 type Line = { readonly isNegated: boolean; readonly isFolder: boolean; readonly matches: (path: string) => boolean }
 
-/** The rules of one folder and of those above it, nearest last. */
+/** The rules of one folder and its parents, nearest last. */
 export type IgnoreRules = readonly { readonly folder: string; readonly lines: readonly Line[] }[]
 
 const ignoreFiles = ['.gitignore', '.ignore']
@@ -19,7 +19,7 @@ export function withFolder(rules: IgnoreRules, folder: string): IgnoreRules {
 
 export type Named = { readonly path: string; readonly name: string; readonly isFolder: boolean }
 
-/** The last line that matches decides; the nearest file counts most. */
+/** The last matching line decides, and the nearest file takes precedence. */
 export function isIgnored(rules: IgnoreRules, { path, name, isFolder }: Named): boolean {
   if (never.has(name)) return true
   for (const { folder, lines } of rules.toReversed()) {
@@ -41,7 +41,7 @@ export function parseIgnore(text: string): readonly Line[] {
   })
 }
 
-/** Files of rules that cannot be read say nothing. */
+/** Rule files that cannot be read count as empty. */
 function textAt(path: string): string {
   const read = readRegularFile(path, maxBytes)
   return read.type === 'text' ? read.text : ''

@@ -1,5 +1,5 @@
-// Where a path that somebody names really leads: links are followed by hand, also for a file that does not exist yet and
-// for a link whose target is missing, so that nobody writes through a link that was not looked at.
+// Finds where a path really leads. Follows links step by step, even for a file that does not exist yet and for a link whose
+// target is missing, so that nothing is written through an unchecked link.
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
@@ -9,10 +9,10 @@ export type Place = {
   readonly path: string
   /** With all links resolved. Files are opened by this path. */
   readonly real: string
-  /** Relative to the workspace where it lies inside, for people. */
+  /** For people: relative to the workspace if it is inside. */
   readonly shown: string
   readonly isInside: boolean
-  /** Named inside the workspace, but a link leads out of it. */
+  /** Named inside the workspace, but a link leads outside. */
   readonly leadsOut: boolean
 }
 
@@ -90,7 +90,7 @@ async function realPlace(path: string): Promise<string> {
   return at
 }
 
-/** Undefined where there is no link, or nothing at all. */
+/** Undefined if there is no link or nothing at all. */
 async function linkAt(path: string): Promise<string | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined

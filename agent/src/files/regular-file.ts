@@ -1,5 +1,5 @@
-// Reads a file that others may have written or replaced: only a regular one, and only up to a size. A pipe would wait for a writer,
-// and a device may never end.
+// Reads a file that others may have written or replaced: only a regular file, and only up to a size. A pipe would wait for a
+// writer, and a device may never end.
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { reasonOf } from '../reason-of.ts'
 
@@ -11,7 +11,7 @@ export type FileText =
 export function readRegularFile(path: string, maxBytes: number, encoding: 'utf8' | 'latin1' = 'utf8'): FileText {
   const unreadable = (why: string): FileText => ({ type: 'unreadable', why })
   try {
-    // Opening a device can already do something.
+    // Opening a device can already have an effect.
     if (!statSync(path).isFile()) return unreadable(notRegular)
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
@@ -29,7 +29,7 @@ export function readRegularFile(path: string, maxBytes: number, encoding: 'utf8'
 
 const notRegular = 'it is not a regular file'
 
-/** The size that the system reports is 0 for files of the kernel, which still have contents. */
+/** The system reports a size of 0 for kernel files, which still have contents. */
 function firstBytes(file: number, max: number): Buffer {
   const pieces: Buffer[] = []
   for (let left = max; left > 0; ) {

@@ -1,10 +1,10 @@
-// Reads and writes text files without changing what nobody asked to change: encoding, mode, and the file a link names.
+// Reads and writes text files without unrequested changes of encoding, mode or link.
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { codeOf } from './paths.ts'
 
-/** What a file is by its first bytes, if it is no text. */
+/** The kind of a file by its first bytes. Undefined if it is text. */
 export function binaryKind(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
   const known = signatures.find(([start]) => head.startsWith(start))
@@ -31,7 +31,7 @@ export function imageType(bytes: Uint8Array): ImageType | undefined {
   return head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP' ? 'image/webp' : undefined
 }
 
-/** Undefined if the bytes are not UTF-8: writing such a text back would change bytes that nobody touched. */
+/** Undefined if the bytes are not UTF-8, because writing the text back would change bytes elsewhere. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -40,7 +40,7 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Either the old file or the whole new one is there, with the mode of the old. */
+/** Replaces the file atomically and keeps its mode. */
 export async function replaceText(path: string, text: string): Promise<void> {
   const { mode } = await stat(path)
   const temporary = join(dirname(path), `.${randomUUID()}.tmp`)
@@ -54,13 +54,13 @@ export async function replaceText(path: string, text: string): Promise<void> {
   }
 }
 
-/** Fails if something is there already, even a link. */
+/** Fails if anything exists there, even a link. */
 export async function createText(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   try {
     await writeFile(path, text, { flag: 'wx' })
   } catch (error) {
-    // Half a file is worse than none.
+    // Removes a partial file.
     if (codeOf(error) !== 'EEXIST') await rm(path, { force: true })
     throw error
   }

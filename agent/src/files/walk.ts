@@ -1,14 +1,14 @@
-// Lists the files below a folder in a stable order, without what ignore files name. Links are not followed.
+// Lists the files below a folder in a stable order, except ignored ones. Does not follow links.
 import { readdir } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { type IgnoreRules, isIgnored, withFolder } from './ignore.ts'
 import { isWithin } from './paths.ts'
 
 export type WalkOptions = {
-  /** Ignore files from here down to the folder count as well. */
+  /** Ignore files between this folder and `folder` apply as well. */
   readonly root: string
   readonly signal: AbortSignal
-  /** Files and folders that may not be seen. */
+  /** Files and folders to hide. */
   readonly isHidden?: (path: string) => boolean
   readonly most?: number
 }
@@ -41,7 +41,7 @@ export async function walk(folder: string, { root, signal, isHidden, most = 200_
   return { files, isCut: false }
 }
 
-/** A folder that may not be read has no entries for us. */
+/** An unreadable folder counts as empty. */
 async function entriesOf(folder: string) {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1))

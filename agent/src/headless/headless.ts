@@ -1,5 +1,5 @@
-// Headless mode: one prompt, one result, and an exit code that scripts can read. Nobody can be asked, so what would ask is
-// denied and listed.
+// Headless mode: one prompt, one result, and an exit code for scripts. Nobody can be asked, so a call that would ask is denied
+// and listed.
 import { textOf } from 'everlong/internal'
 import type { Agent, AgentEvent, CommandResult, PermissionRequest, Person } from '../app.ts'
 import { commandNamed } from '../commands/run.ts'
@@ -19,9 +19,9 @@ export type HeadlessOptions = {
   readonly output: OutputForm
   /** The end of the prompt, if it came from a pipe: `@path` in it attaches no file. */
   readonly piped?: string
-  /** What was denied, by the person below. */
+  /** Descriptions of denied calls, from the person below. */
   readonly denied: () => readonly string[]
-  /** One line each. */
+  /** Prints one line. */
   readonly write: (line: string) => void
   readonly warn: (line: string) => void
   readonly signal: AbortSignal
@@ -33,7 +33,7 @@ export type HeadlessPerson = { readonly person: Person; readonly denied: () => r
 export function headlessPerson(): HeadlessPerson {
   let denied: readonly string[] = []
   const deny = async ({ title, tool, rules = [] }: PermissionRequest) => {
-    // Trusting a folder is the host's own question, and its notice tells of it.
+    // The host itself asks about trusting a folder, and its notice reports that.
     const line =
       rules.length === 0 ? title : `${title} (${rules.map((rule) => `--allow ${shellWord(rule)}`).join(' ')} allows it)`
     if (tool !== 'Settings' && !denied.includes(line)) denied = [...denied, line]
@@ -75,7 +75,7 @@ function typedIn(text: string, { piped = '' }: HeadlessOptions): string {
   return text.endsWith(piped) ? text.slice(0, text.length - piped.length) : text
 }
 
-/** A misspelled command is an error and not sent to the model. A path such as `/etc/hosts` is no command. */
+/** A misspelled command is an error and is not sent to the model. A path such as `/etc/hosts` is not a command. */
 function isCommand(prompt: string): boolean {
   return commandNamed(prompt) !== undefined || /^\/[\w:.-]+(?:\s|$)/.test(prompt.trim())
 }
@@ -95,7 +95,7 @@ function createWatch({ output, write, warn }: HeadlessOptions) {
     hear: (event: AgentEvent) => {
       seen = after(seen, event)
       if (output === 'stream-json' && isShown(event)) write(JSON.stringify(event))
-      // On stderr, so that it does not disturb the JSON.
+      // Goes to stderr, so that it does not disturb the JSON.
       if (event.type === 'retrying' && output !== 'stream-json') warn(retryLine(event, event.waitMs))
       if (output !== 'text') return
       if (event.type === 'notice') warn(event.text)
@@ -125,7 +125,7 @@ function after(seen: Seen, event: AgentEvent): Seen {
   }
 }
 
-/** Pieces of answers, whole records and mere measurements are left out: `answer` and `receipt` say the same. */
+/** Skips chunks of answers, whole records and measurements, because `answer` and `receipt` contain the same. */
 function isShown(event: AgentEvent): boolean {
   if (event.type === 'engine') return !['threshold-checked', 'mechanism-tried'].includes(event.event.type)
   return !['stream', 'record', 'state', 'tool-output', 'spent'].includes(event.type)
@@ -142,7 +142,7 @@ export type HeadlessReport = {
   readonly model: string
   readonly turns: number
   readonly durationMs: number
-  /** In US dollars; left out when a price is not known. */
+  /** In US dollars. Absent if a price is unknown. */
   readonly cost?: number
   readonly compactions: readonly Pick<Receipt, 'trigger' | 'mechanism' | 'before' | 'after'>[]
   readonly denied: readonly string[]

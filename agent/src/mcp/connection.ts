@@ -26,7 +26,7 @@ export type McpServer =
     }
 
 export type Connection = {
-  /** As the server last listed them. */
+  /** The tools in the server's latest list. */
   readonly tools: () => readonly McpTool[]
   readonly instructions: string | undefined
   readonly call: (
@@ -34,7 +34,7 @@ export type Connection = {
     input: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ) => Promise<CallToolResult>
-  /** What the server last said on its standard error, once it is gone; undefined while it is there. */
+  /** The server's last output on standard error after it has ended. Undefined while it runs. */
   readonly ended: () => string | undefined
   readonly close: () => Promise<void>
 }
@@ -100,7 +100,7 @@ function transportTo(
   return { transport, lastWords: () => words.trim() }
 }
 
-/** Throws if the list does not end. A server may be broken, and nobody should wait for it. */
+/** Throws if the list does not end: a server may be broken, and nobody should wait for it. */
 async function listTools(client: Client): Promise<readonly McpTool[]> {
   const tools: McpTool[] = []
   const seen = new Set<string>()

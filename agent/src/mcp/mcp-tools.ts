@@ -11,7 +11,7 @@ import type { Server, ServerTool } from './servers.ts'
 
 export type McpTools = {
   readonly tools: readonly AnyTool[]
-  /** The tools that were found so far, one line each, for the context after a compaction. */
+  /** The tools found so far, one line each, for the context after a compaction. */
   readonly found: () => readonly string[]
 }
 
@@ -78,7 +78,7 @@ function callTool(kit: Kit, servers: readonly Server[]): AnyTool {
 type Found = { readonly server: Server; readonly tool: ServerTool } | { readonly why: string }
 
 async function findTool(servers: readonly Server[], name: string): Promise<Found> {
-  // A server's name may be the beginning of another's.
+  // A server's name may be a prefix of another's.
   const candidates = servers.filter((server) => name.startsWith(`mcp__${server.name}__`))
   for (const server of candidates) {
     const tools = await server.tools()
@@ -90,7 +90,7 @@ async function findTool(servers: readonly Server[], name: string): Promise<Found
   return { why: `There is no tool ${name}. Look for it with ToolSearch. The servers are: ${known}.` }
 }
 
-/** Texts and images as the API takes them; a long text goes to a file. */
+/** Texts and images in the API's format. A long text goes to a file. */
 function resultOf(kit: Kit, result: CallToolResult, context: ToolContext): ToolOutput {
   const path = outputPath(kit, context)
   const output = createOutput({ redactor: kit.redactor, path, onFull: () => undefined })

@@ -1,5 +1,5 @@
-// What a server of the settings may be called.
+// Valid names of servers in the settings.
 
-/** Neither `__` nor a `_` at the end: `mcp__a__b__c` must be a tool of one server only. */
+/** Contains no `__` and does not end in `_`, so that `mcp__a__b__c` is a tool of only one server. */
 export const serverName = /^(?!.*__)(?!.*_$)[A-Za-z0-9_-]{1,64}$/
 export const serverNameRule = 'use letters, digits, "-" and single "_", and no "_" at the end'

@@ -1,5 +1,4 @@
-// The MCP servers of the settings. A server is started when one of its tools is first looked for, and once more if it
-// ends by itself.
+// The MCP servers of the settings. A server starts when one of its tools is first needed, and once more if it ends by itself.
 
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
 import { reasonOf } from '../reason-of.ts'
@@ -20,10 +19,10 @@ export type Server = {
   readonly name: string
   /** Starts the server if it does not run. */
   readonly tools: () => Promise<readonly ServerTool[] | { readonly why: string }>
-  /** What it says about itself, once it has been started. */
+  /** Instructions of the server, after it has started. */
   readonly instructions: () => string | undefined
   readonly call: (tool: ServerTool, input: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Called>
-  /** Undefined before it was first needed. */
+  /** Undefined before its first use. */
   readonly state: () => { readonly tools: number } | { readonly why: string } | undefined
   readonly close: () => Promise<void>
 }
@@ -93,7 +92,7 @@ function gone(name: string, connection: Connection): string {
   return `The MCP server ${name} has ended unexpectedly.${words === '' ? '' : ` It said: ${words}`}`
 }
 
-/** Names that fit the API. Of two tools that get the same name, the first counts. */
+/** Names that fit the API. If two tools get the same name, the first counts. */
 function namedTools(server: string, tools: readonly McpTool[]): readonly ServerTool[] {
   const named = new Map<string, ServerTool>()
   for (const tool of tools) {

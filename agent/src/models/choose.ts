@@ -1,5 +1,5 @@
-// From words such as `anthropic:claude-opus-5` to a model. Without any, the keys in the environment decide; without a
-// key, the answer is what the person can do about it.
+// Turns text such as `anthropic:claude-opus-5` into a model. Without any text, the keys in the environment decide; without a key,
+// returns instructions for the person.
 import type { Environment } from 'everlong'
 import type { AnthropicOptions } from 'everlong/anthropic'
 import type { ChosenModel, DemoModel } from './chosen.ts'
@@ -21,14 +21,14 @@ export type ModelWorld = {
   /** Starts the model called `demo`, if the host has one. */
   readonly demo?: DemoModel | undefined
   readonly retryMinutes?: number | undefined
-  /** In place of the network and the clock. */
+  /** Replaces the network and the clock. */
   readonly ports?: Pick<AnthropicOptions, 'fetch' | 'ports'>
 }
 
 export const modelForms = 'anthropic:MODEL[@URL], openai:MODEL[@URL], demo, or the name of a Claude model'
 const defaultModel = 'anthropic:claude-opus-5'
 
-/** The words that are used: those of the command line or the settings, then the environment, then the default if there is a key. */
+/** The text in use: from the command line or the settings, then the environment, then the default if there is a key. */
 export function configuredModel(words: string | undefined, env: Environment): string | undefined {
   const hasKey = Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN)
   return words ?? env.EVERLONG_MODEL ?? (hasKey ? defaultModel : undefined)
@@ -65,7 +65,7 @@ async function anthropicModel(
   const hasToken = Boolean(env.ANTHROPIC_AUTH_TOKEN)
   if (!apiKey && !hasToken && !baseURL) return { type: 'none', setup }
   const { anthropic } = await import('everlong/anthropic')
-  // The SDK finds the token by itself; a server on this machine may want neither.
+  // The SDK finds the token by itself. A server on this machine may need neither.
   const key = apiKey || (hasToken ? undefined : 'none')
   const options = { model: name, ...ports, ...(baseURL ? { baseURL } : {}), ...(key ? { apiKey: key } : {}) }
   const client = patientClient((retry = {}) => anthropic({ ...options, retry }), retryMinutes)

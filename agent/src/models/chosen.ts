@@ -1,4 +1,4 @@
-// A model that was chosen, ready for requests.
+// A chosen model, ready for requests.
 import type { ModelClient } from 'everlong'
 
 /** Starts a model that works on a folder without a key and a network. */
@@ -6,7 +6,7 @@ export type DemoModel = (folder: string) => Promise<ChosenModel>
 
 export type ChosenModel = {
   readonly type: 'model'
-  /** The words that choose it again. */
+  /** The text that selects it again. */
   readonly words: string
   /** The provider's name for it. */
   readonly name: string

@@ -1,13 +1,13 @@
-// The model of a session that continues: the one that it last used, if that can still be used.
+// The model for a continued session: the one that it last used, if that is still usable.
 import { modelOf } from '../sessions/sessions.ts'
 import { chooseModel, type ModelWorld } from './choose.ts'
 import type { ChosenModel } from './chosen.ts'
 
 export type ContinuedModel =
-  /** It has sent nothing yet, or used the model that is in use now. */
+  /** `none`: it has sent nothing yet, or used the current model. */
   { readonly type: 'none' } | ChosenModel | { readonly type: 'unusable'; readonly words: string; readonly why: string }
 
-/** `current`: the words of the model in use, which is not started a second time. */
+/** `current`: the text that selects the current model, which is not started a second time. */
 export async function continuedModel(path: string, world: ModelWorld, current?: string): Promise<ContinuedModel> {
   const words = modelOf(path)
   if (words === undefined || words === current) return { type: 'none' }
@@ -16,7 +16,7 @@ export async function continuedModel(path: string, world: ModelWorld, current?: 
   return { type: 'unusable', words, why: choice.type === 'refused' ? choice.why : 'There is no key for it.' }
 }
 
-/** What a person should know about it: that it is not the configured one, or that it is replaced by `used`. */
+/** Notices for the person: the model is not the configured one, or `used` replaces it. */
 export function continuedNotices(
   last: ContinuedModel,
   used: string,

@@ -1,5 +1,5 @@
-// Patience with a provider that is overloaded or cannot be reached: a turn or a compaction is tried again for minutes, and the
-// person sees it. Requests in the background keep the client's few quick retries, because nobody waits for them.
+// Retries for minutes if the provider is overloaded or unreachable: for a turn or a compaction, while the person sees it.
+// Background requests keep the client's few quick retries, because nobody waits for them.
 import type { ModelClient, ModelRequest, StreamEvent } from 'everlong'
 import type { RetryPolicy } from 'everlong/internal'
 import type { AgentEvent } from '../app.ts'
@@ -8,7 +8,7 @@ export const defaultRetryMinutes = 10
 
 type Retry = Partial<RetryPolicy>
 
-/** `make` makes a client with this policy, or with its own. `minutes: 0` never sends a request twice. */
+/** `make` creates a client with this policy, or with its own. `minutes: 0` never repeats a request. */
 export function patientClient(
   make: (retry?: Retry) => ModelClient,
   minutes: number = defaultRetryMinutes,
@@ -32,7 +32,7 @@ function isForeground({ source }: ModelRequest): boolean {
 
 export type RetryEvent = Extract<AgentEvent, { readonly type: 'retrying' | 'retry-over' }>
 
-/** The same client, which reports when a request waits to be sent again and when that is over. */
+/** The same client, which reports when a request waits for a retry and when the wait ends. */
 export function reportingRetries(client: ModelClient, report: (event: RetryEvent) => void): ModelClient {
   return {
     ...client,

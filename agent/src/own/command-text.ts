@@ -1,9 +1,9 @@
-// The text of a command file: shell commands in it (!`git diff`), and the arguments that are filled in. Commands are found
-// before, so that no argument becomes one.
+// The text of a command file: its shell commands (!`git diff`), and its arguments. Commands are found before arguments are filled
+// in, so that no argument becomes a command.
 
 export type PromptPart =
   | { readonly type: 'text'; readonly text: string }
-  /** Its output takes its place. */
+  /** Its output replaces it. */
   | { readonly type: 'command'; readonly command: string }
 
 /** A `!` at the start of a word, and the command in backticks after it. */
@@ -20,15 +20,15 @@ export function partsOf(body: string): readonly PromptPart[] {
 }
 
 const place = /\$(ARGUMENTS\b|[1-9]\b)/g
-/** Also with the quotes around it: it gets its own. */
+/** Includes quotation marks around it, because the argument gets its own. */
 const placeInCommand = /(["']?)\$(ARGUMENTS\b|[1-9]\b)\1/g
 
 export const placeRule =
   'write $1 or $ARGUMENTS as an argument of its own, not inside of quotes or in place of a program'
 
 /**
- * Whether a quoted word can stand for each `$1`: not inside of quotes, a comment, a here-document or arithmetic, where the
- * quotes would mean something else, and not where a program stands.
+ * True if a quoted word can replace each `$1`. Not inside quotes, comments, here-documents or arithmetic, where quotes mean
+ * something else, and not in the place of a program.
  */
 export function isFillable(command: string): boolean {
   return [...command.matchAll(placeInCommand)].every(({ index }) => {
@@ -40,7 +40,10 @@ export function isFillable(command: string): boolean {
   })
 }
 
-/** `$ARGUMENTS` is all of it, `$1` to `$9` its words, in commands as words of the shell. Without any of them, it follows the text. */
+/**
+ * `$ARGUMENTS` is the whole text, `$1` to `$9` are its words; in commands they are quoted for the shell. If there are none, the
+ * text is appended.
+ */
 export function withArguments(parts: readonly PromptPart[], words: string): readonly PromptPart[] {
   const each = [...words.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')
   const isAsked = parts.some((part) => (part.type === 'text' ? part.text : part.command).search(place) >= 0)

@@ -1,4 +1,4 @@
-// Markdown files with a head between lines of `---`, as skills, commands and agents are written.
+// Markdown files with a head between lines of `---`: skills, commands and agents.
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { isWithin } from '../files/paths.ts'
@@ -41,7 +41,7 @@ export type MarkdownFile = {
 
 export type Found<T> = { readonly found: readonly T[]; readonly problems: readonly string[] }
 
-/** The `.md` files of a folder and the folders in it, by name. Installed packages have files of their own kind. */
+/** The `.md` files of a folder and its subfolders, by name. Skips installed packages, which have other kinds of files. */
 export function markdownFiles(folder: string): Found<MarkdownFile> {
   if (!existsSync(folder)) return { found: [], problems: [] }
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
@@ -54,12 +54,12 @@ export function markdownFiles(folder: string): Found<MarkdownFile> {
   }
 }
 
-/** A string says why not. */
+/** Returns a string with the reason if it cannot be read. */
 function readMarkdown(folder: string, name: string): MarkdownFile | string {
   const path = join(folder, name)
   const state = statSync(path, { throwIfNoEntry: false })
   if (!state?.isFile()) return `${path}: it is not a file`
-  // Somebody else's folder may hold a link to anything.
+  // A folder of somebody else may contain a link to anything.
   if (!isWithin(realpathSync(folder), realpathSync(path))) return `${path}: a link leads out of the folder`
   if (state.size > largestFile) return `${path}: it is larger than 256 KB`
   const text = readFileSync(path, 'utf8')
@@ -71,7 +71,7 @@ function readMarkdown(folder: string, name: string): MarkdownFile | string {
   }
 }
 
-/** Of several with one name, the one in the earlier folder. */
+/** If several have one name, the one in the earlier folder counts. */
 export function byName<T extends { readonly name: string }>(all: readonly T[]): readonly T[] {
   const named = new Map<string, T>()
   for (const each of all) if (!named.has(each.name)) named.set(each.name, each)

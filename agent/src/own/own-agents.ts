@@ -1,10 +1,10 @@
-// Kinds of sub-agents of one's own: Markdown files in `agents` folders. The head says when to use it and which tools it has; the
-// text is its system prompt.
+// Custom kinds of sub-agents: Markdown files in `agents` folders. The head says when to use one and which tools it has; the text
+// is its system prompt.
 import type { SubagentType } from '../subagent-tool.ts'
 import type { AnyTool } from '../tool.ts'
 import { byName, type Found, type MarkdownFile, markdownFiles } from './markdown-file.ts'
 
-/** Folders with agents, the most important first. `tools` are all that a sub-agent may have. */
+/** Folders with agents, most important first. `tools` are all tools that a sub-agent may have. */
 export function findOwnAgents(folders: readonly string[], tools: readonly AnyTool[]): Found<SubagentType> {
   const read = folders.map(markdownFiles)
   const agents = read.flatMap(({ found }) => found.map((file) => agentOf(file, tools)))
@@ -17,7 +17,7 @@ export function findOwnAgents(folders: readonly string[], tools: readonly AnyToo
   }
 }
 
-/** A string says why not. */
+/** Returns a string with the reason if it is invalid. */
 function agentOf({ path, name, head, body }: MarkdownFile, all: readonly AnyTool[]): SubagentType | string {
   const own = head.name ?? name.replaceAll('/', ':')
   if (!/^[\w.:-]{1,64}$/.test(own)) return `${path}: use letters, digits, ".", "-" and "_" in the name`

@@ -1,4 +1,4 @@
-// Slash commands of one's own: Markdown files in `commands` folders, and skills. They become prompts.
+// Custom slash commands: Markdown files in `commands` folders, and skills. They become prompts.
 import type { Skill } from '../skills/skills.ts'
 import { skillText } from '../skills/skills.ts'
 import { isFillable, type PromptPart, partsOf, placeRule, withArguments } from './command-text.ts'
@@ -10,13 +10,13 @@ export type OwnCommand = {
   /** As shown in help: `[issue]`. */
   readonly arguments?: string
   readonly help: string
-  /** The prompt, with what was typed after the name, or why there is none. */
+  /** The prompt with the text after the name, or the reason why there is none. */
   readonly expand: (words: string) => readonly PromptPart[] | { readonly why: string }
   /** Its own text, in which `@path` attaches a file. */
   readonly text?: string
-  /** The shell commands that it runs, as they are written in its file. */
+  /** The shell commands that it runs, as written in its file. */
   readonly shell?: { readonly path: string; readonly commands: readonly string[] }
-  /** Why it may not be used. */
+  /** The reason why it may not be used. */
   readonly refusal?: string
 }
 
@@ -33,7 +33,7 @@ export function findOwnCommands(folders: readonly string[]): Found<OwnCommand> {
   }
 }
 
-/** A string says why not. */
+/** Returns a string with the reason if it is invalid. */
 function commandOf({ path, name, head, body }: MarkdownFile): OwnCommand | string {
   const own = name.replaceAll('/', ':')
   if (!/^[\w.:-]{1,64}$/.test(own)) return `${path}: use letters, digits, ".", "-" and "_" in the name`

@@ -1,4 +1,4 @@
-// Brace expansion as Bash does it: `{a,b}`, `{1..3}`, `{a..c}`, one inside another.
+// Brace expansion like Bash: `{a,b}`, `{1..3}`, `{a..c}`, nested.
 
 /** Undefined if there are more than `max` words, or if the text has anything but plain characters in its braces. */
 export function expandBraces(text: string, max: number): readonly string[] | undefined {

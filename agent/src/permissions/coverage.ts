@@ -1,4 +1,4 @@
-// Whether a rule that denies covers a command: it does, it does not, or that depends on words that are only known at run time.
+// Whether a deny rule covers a command: yes, no, or depending on words that are known only at run time.
 import { glob } from '../files/glob.ts'
 import { programOf } from './programs.ts'
 import { type Rule, ruleWords } from './rule.ts'
@@ -13,7 +13,7 @@ export type Coverage =
 export const yes: Coverage = { type: 'yes' }
 export const no: Coverage = { type: 'no' }
 
-/** The first that is certain, or else the first that is possible. */
+/** The first certain one, otherwise the first possible one. */
 export function firstOf(coverages: Iterable<Coverage>): Coverage {
   let possible: Coverage | undefined
   for (const each of coverages) {
@@ -28,7 +28,7 @@ export function maybe(word: Word): Coverage {
   return { type: 'maybe', why: `${shown.slice(0, 100).toWellFormed()} is only known when it runs` }
 }
 
-/** For rules about a whole script: what cannot be seen in it may be what the rule denies. */
+/** For rules about a whole script: an invisible part may be what the rule denies. */
 export function unseenIn({ unseen }: Script): Coverage {
   const [why] = unseen
   return why === undefined ? no : { type: 'maybe', why }
@@ -41,7 +41,7 @@ export function commandCoverage(rule: Rule, script: Script): Coverage {
   return firstOf([...ofCommands, unseenIn(script)])
 }
 
-/** Also as if the options between a program and its subcommand were not there: `npm --silent publish`. */
+/** Also tries the words without the options between a program and its subcommand: `npm --silent publish`. */
 function withoutOptions(words: Words): readonly Words[] {
   const [program] = words
   // The options of git are known and already left out.
@@ -87,7 +87,7 @@ function startsWith(words: Words, expected: readonly string[]): Coverage {
     if (word === undefined) return no
     if (word.type === 'unknown') {
       possible ??= maybe(word)
-      // A program that is not known may run what follows, and a word that may become none or several moves the others.
+      // An unknown program may run the words after it, and a word that may become none or several shifts the others.
       if (at === 0 || !word.isOne) return possible
     } else if (word.type === 'pattern') {
       // A pattern for a program is a path that may lead to any program.

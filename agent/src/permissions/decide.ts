@@ -1,5 +1,5 @@
-// Decides about one call: allowed, denied, or somebody must be asked. Pure. A rule that denies wins over everything. If it is
-// not certain whether such a rule covers a command, somebody is asked in every mode.
+// Decides about one call: allowed, denied, or ask. Pure. A deny rule overrides everything. If it is uncertain whether such a rule
+// covers a command, the person is asked in every mode.
 import { homedir } from 'node:os'
 import { dirname, relative, sep } from 'node:path'
 import type { PermissionMode } from '../app.ts'
@@ -16,18 +16,18 @@ import { formatRule, parseRule, type Rule, type RuleSet, ruleWords } from './rul
 import type { Script } from './script.ts'
 import { isSecretFile } from './secrets.ts'
 
-/** What a call wants to do. */
+/** The action of a call. */
 export type Access =
   | { readonly type: 'read'; readonly tool: string; readonly place: Place }
   | { readonly type: 'write'; readonly tool: string; readonly place: Place }
   | {
       readonly type: 'run'
       readonly script: Script
-      /** Inside of the sandbox, which keeps files and network closed by itself, or outside although there is one. */
+      /** Inside the sandbox, which protects files and network by itself, or outside although there is one. */
       readonly sandbox?: 'inside' | 'outside'
-      /** Why it may read what a rule denies. */
+      /** The reason why it may read something that a rule denies. */
       readonly doubt?: string
-      /** What it deletes for good, although it runs in the sandbox. */
+      /** Files that it deletes permanently although it runs in the sandbox. */
       readonly loss?: string
     }
   /** A command in the sandbox connects to a host. */
@@ -39,7 +39,7 @@ export type Access =
       readonly addresses: readonly string[]
       readonly isPrivate: boolean
     }
-  /** Another tool. A safe one only reads, or asks for itself what it needs; rules may still deny it. */
+  /** Another tool. A safe one only reads, or asks by itself for what it needs. Rules may still deny it. */
   | { readonly type: 'call'; readonly tool: string; readonly argument?: string; readonly isSafe: boolean }
 
 export type Decision =
@@ -52,7 +52,7 @@ export type DecideOptions = {
   readonly rules: RuleSet
   /** The workspace's folder with all links resolved. */
   readonly root: string
-  /** Folders of our own that may be read: output of earlier commands. */
+  /** Our own folders that may be read: output of earlier commands. */
   readonly ownFolders?: readonly string[]
   /** For the files that a command names. */
   readonly disk?: Disk
@@ -73,7 +73,7 @@ export function decide(access: Access, options: DecideOptions): Decision {
   if (access.type === 'run' && access.doubt !== undefined) return inDoubt(access, options, access.doubt)
   const isInside = access.type === 'run' && access.sandbox === 'inside'
   for (const { rule, coverage } of denials) {
-    // A file that a rule denies is not there in the sandbox.
+    // In the sandbox, a file that a rule denies does not exist.
     if (isInside && rule.type === 'path') continue
     if (coverage.type === 'maybe') return inDoubt(access, options, `${formatRule(rule)} may forbid it: ${coverage.why}`)
   }
@@ -88,7 +88,7 @@ export function decide(access: Access, options: DecideOptions): Decision {
   return { type: 'ask', ...reasonFor(access, root), rules: offered(access, options, looking) }
 }
 
-/** Files with secrets may be in the workspace, and looking at one asks like looking outside of it. */
+/** The workspace may contain files with secrets, and reading one asks as if it were outside. */
 function isSecretPlace({ path, real }: Place): boolean {
   return [path, real].some(isSecretFile)
 }
@@ -103,13 +103,13 @@ function isUnsafeCall(access: Access): boolean {
   return access.type === 'call' && !access.isSafe
 }
 
-/** Of a command that a rule may deny, "always" allows this very text: nothing wider would have been read by a person. */
+/** For a command that a rule may deny, "always" allows exactly this text, because a person has not read anything wider. */
 function inDoubt(access: Access, { root }: DecideOptions, reason: string): Decision {
   const rules = access.type === 'run' ? [exactly(access.script)] : rulesFor(access, root)
   return { type: 'ask', reason, rules: rules.filter(readsBack) }
 }
 
-/** The rules that "always" would add. */
+/** The rules that "always" adds. */
 function offered(access: Access, { rules, root }: DecideOptions, looking: Looking): readonly Rule[] {
   if (access.type !== 'run') return rulesFor(access, root).filter(readsBack)
   const { script } = access
@@ -117,13 +117,13 @@ function offered(access: Access, { rules, root }: DecideOptions, looking: Lookin
   return found.every(readsBack) ? found : []
 }
 
-/** A rule that reads back as something else would allow more than was shown. */
+/** A rule that reads back differently would allow more than was shown. */
 function readsBack(rule: Rule): boolean {
   const read = parseRule(formatRule(rule))
   return read.type === 'rule' && JSON.stringify(read.rule) === JSON.stringify(rule)
 }
 
-/** Why it asks, where that is not obvious. */
+/** The reason to ask, if it is not obvious. */
 function reasonFor(access: Access, root: string): { readonly reason?: string } {
   if (access.type === 'fetch')
     return access.isPrivate ? { reason: 'the address is on this machine or a private network' } : {}
@@ -167,7 +167,7 @@ function rulesFor(access: Exclude<Access, { readonly type: 'run' }>, root: strin
   }
 }
 
-/** Of this very file. */
+/** Covers only this file. */
 function patternFor(real: string, root: string): string {
   return isWithin(root, real) ? `/${escapeGlob(relative(root, real))}` : `/${escapeGlob(real)}`
 }
@@ -178,7 +178,7 @@ function isAllowed(allow: readonly Rule[], access: Access, looking: Looking): bo
       return isCommandAllowed(allow, access.script, looking)
     case 'read':
     case 'write':
-      // Only where it really leads counts.
+      // Only the real path counts.
       return allow.some((rule) => isFor(rule, access) && coversPath(rule, access.place.real, looking.root))
     case 'fetch':
       return allow.some((rule) => rule.tool === 'WebFetch' && coversHost(rule, access.host, access.isPrivate))
@@ -189,7 +189,7 @@ function isAllowed(allow: readonly Rule[], access: Access, looking: Looking): bo
   }
 }
 
-/** A rule has the whole script word for word: somebody has read it. */
+/** True if a rule contains the whole script verbatim, so that somebody has read it. */
 function isAllowedInFull(allow: readonly Rule[], { text }: Script): boolean {
   return allow.some((rule) => rule.type === 'command' && rule.script === text.trim())
 }
@@ -199,7 +199,7 @@ function isCommandAllowed(allow: readonly Rule[], script: Script, looking: Looki
   return script.plain?.every(allowedCommands(allow, script, looking)) ?? false
 }
 
-/** Which commands of the script only look, or are covered by some rule. */
+/** The commands of the script that only read or that some rule covers. */
 function allowedCommands(allow: readonly Rule[], script: Script, looking: Looking) {
   const rules = allow.filter(({ tool }) => tool === 'Bash')
   const secrets = { pattern: '.env', covers: looking.isSecret }
@@ -249,7 +249,7 @@ function denies(rule: Rule, access: Access, where: Where): Coverage {
   }
 }
 
-/** Commands that name a file which may not be read or changed. */
+/** Commands that name a file that must not be read or changed. */
 function fileCoverage(rule: Rule, script: Script, where: Where): Coverage {
   if (rule.type !== 'path') return no
   const covers = (path: string) => coversPath(rule, path, where.root)
@@ -299,14 +299,14 @@ function pathTest(rule: Rule, root: string): (path: string) => boolean {
   return (path) => isWithin(root, path) && below(slashed(relative(root, path)))
 }
 
-/** A host that may not be fetched may not be reached by commands either. */
+/** A host that must not be fetched must not be reached by commands either. */
 function deniesConnection(rule: Rule, host: string): boolean {
   if (rule.tool === 'Network' && rule.type === 'any') return true
   if (rule.tool !== 'Network' && rule.tool !== 'WebFetch') return false
   return deniesHost(rule, { type: 'fetch', host, addresses: [], isPrivate: false })
 }
 
-/** A rule for an address also covers the names that stand for it; all addresses of this machine are one. */
+/** A rule for an address also covers names that resolve to it. All addresses of this machine count as one. */
 function deniesHost(rule: Rule, { host, addresses }: Access & { readonly type: 'fetch' }): boolean {
   if (rule.type !== 'domain') return false
   const names = new Set([host, ...addresses].map(hostName))

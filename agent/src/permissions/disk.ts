@@ -1,4 +1,4 @@
-// The files as they are now, for rules that deny: synchronous, so that nothing changes between two looks.
+// The current files, for deny rules. Synchronous, so that nothing changes between two checks.
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { readRegularFile } from '../files/regular-file.ts'
@@ -19,7 +19,7 @@ export type Disk = {
   readonly filesBelow: (path: string, max: number) => { readonly files: readonly string[]; readonly isCut: boolean }
 }
 
-/** Nothing is known about the files, so each of them may be there. */
+/** Nothing is known about files, so any file may exist. */
 export const noDisk: Disk = {
   realPath: (path) => path,
   list: () => [],
@@ -36,7 +36,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    // Missing or unreadable: where its folder leads, if there is one.
+    // Missing or unreadable, so uses the real path of its folder, if there is one.
     const folder = dirname(path)
     return folder === path ? path : join(realPath(folder), basename(path))
   }

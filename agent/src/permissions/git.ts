@@ -1,13 +1,13 @@
-// What git runs besides itself: aliases, configured commands, and commands in its arguments.
+// Other programs that git runs: aliases, configured commands, and commands in its arguments.
 import { literal, mayBe, type Started, textOf, type Word, type Words } from './words.ts'
 
-/** Options of git before its subcommand that take the next word as their value. */
+/** Options before git's subcommand that take the next word as their value. */
 const valueOptions = /^(?:-c|-C|--git-dir|--work-tree|--namespace|--super-prefix|--config-env|--attr-source)$/
-/** Settings that make git run nothing. */
+/** Settings that never make git run anything. */
 const harmlessSettings =
   /^(?:color|user|author|committer|advice|init|log|status|column|i18n|safe|gc|commit\.gpgsign)\b|^core\.(?:quotepath|autocrlf|eol|longpaths|abbrev|filemode|ignorecase)\b/i
 
-/** Any other name is an alias or a program of its own. */
+/** Any other name is an alias or a separate program. */
 const subcommands = new Set(
   `add am apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry cherry-pick clean clone
   commit config count-objects describe diff diff-tree difftool fetch filter-branch for-each-ref format-patch fsck gc grep
@@ -19,7 +19,7 @@ const subcommands = new Set(
     .filter(Boolean),
 )
 
-/** Options by which subcommands run a program. */
+/** Options with which subcommands run a program. */
 const startingOptions = new Map<string, RegExp>(
   Object.entries({
     rebase: /^-\w*x|^--exe/,
@@ -34,7 +34,7 @@ const startingOptions = new Map<string, RegExp>(
   }),
 )
 
-/** Addresses that name a command. */
+/** Addresses that contain a command. */
 const otherTransports = /^(?:ext|fd)::/
 
 const alwaysRun = new Set(['filter-branch', 'difftool', 'mergetool'])
@@ -65,7 +65,7 @@ function unseenIn(sub: string, rest: Words): string | undefined {
   return isStarting || alwaysRun.has(sub) ? `git ${sub} can run commands of its own` : undefined
 }
 
-/** Sets something that can make git run a command. */
+/** True if it sets something that can make git run a command. */
 function configures(rest: Words): boolean {
   const isReading = rest.some((word) => /^(?:-l|--list|--get.*|list|get|--show.*)$/.test(textOf(word) ?? ''))
   if (isReading) return false

@@ -1,11 +1,11 @@
-// Other names of denied files: a hard link is the same file, and its own name says nothing. Only a file with more than one
-// name is compared, by its device and inode, with the files that the rule covers.
+// Other names of denied files: a hard link is the same file under an unrelated name. Only a file with more than one name is
+// compared, by device and inode, with the files that the rule covers.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Coverage, no, yes } from './coverage.ts'
 import type { Disk } from './disk.ts'
 
-/** Listing this many takes about two seconds. With more, it is not certain that a file is no denied one. */
+/** Listing this many takes about two seconds. With more, a match cannot be excluded. */
 const maxFiles = 500_000
 
 export type DeniedFiles = {
@@ -13,10 +13,10 @@ export type DeniedFiles = {
   readonly covers: (path: string) => boolean
 }
 
-/** Whether the file at this path, which is no link, is also one of the denied files. */
+/** Whether the file at this path, which must not be a link, is also one of the denied files. */
 export type IsOtherName = (path: string) => Coverage
 
-/** The denied files are looked for when the first file with several names comes, and once. */
+/** Lists the denied files once, when the first file with several names is checked. */
 export function otherNamesOf({ pattern, covers }: DeniedFiles, root: string, disk: Disk): IsOtherName {
   let denied: { readonly identities: ReadonlySet<string>; readonly isCut: boolean } | undefined
   const find = () => {
@@ -32,7 +32,7 @@ export function otherNamesOf({ pattern, covers }: DeniedFiles, root: string, dis
   }
 }
 
-/** Lists each folder once, for several rules that are about the same files. */
+/** Lists each folder once for several rules about the same files. */
 export function listingOnce(disk: Disk): Disk {
   const listings = new Map<string, ReturnType<Disk['filesBelow']>>()
   const filesBelow: Disk['filesBelow'] = (folder, max) => {
@@ -43,7 +43,7 @@ export function listingOnce(disk: Disk): Disk {
   return { ...disk, filesBelow }
 }
 
-/** The deepest path that all files of the pattern are in. */
+/** The deepest folder that contains all files of the pattern. */
 function folderOf(pattern: string, root: string): string {
   const isElsewhere = /^(?:\/\/|~\/)/.test(pattern)
   // Without a slash, it matches at any depth.

@@ -13,7 +13,7 @@ import { programOf } from './programs.ts'
 import type { Script } from './script.ts'
 import { textOf, type Words } from './words.ts'
 
-/** The reason to ask; undefined if nothing is lost. `root` is the workspace, with all links resolved. */
+/** The reason to ask. Undefined if nothing is lost. `root` is the workspace, with all links resolved. */
 export async function lossOf(script: Script, root: string): Promise<string | undefined> {
   const byGit = script.commands.map(lostByGit).find((each) => each !== undefined)
   if (byGit !== undefined) return byGit
@@ -33,7 +33,7 @@ function lost(path: string): string {
 
 const deleting = /^(?:rm|unlink|shred|srm|truncate)$/
 
-/** The existing files and folders of the workspace that the script names to be deleted. */
+/** Existing files and folders of the workspace that the script would delete. */
 function deletedPaths({ commands }: Script, root: string, at: Disk): readonly string[] {
   const folders = foldersOf(commands, { root, disk: at }) ?? [root]
   const paths = commands
@@ -47,14 +47,14 @@ function namedForDeletion([program, ...rest]: Words): Words {
   const name = programOf(program) ?? ''
   if (deleting.test(name)) return rest.filter((word) => !textOf(word)?.startsWith('-'))
   const texts = rest.map((word) => textOf(word) ?? '')
-  // With a filter it deletes certain files, such as `*.pyc`.
+  // With a filter it deletes only certain files, such as `*.pyc`.
   if (name !== 'find' || !texts.includes('-delete') || texts.some((text) => /^-(?:i?name|i?path|i?regex)$/.test(text)))
     return []
   const end = texts.findIndex((text) => text.startsWith('-'))
   return rest.slice(0, end)
 }
 
-/** Work that only git knows: no checkpoint has it either. */
+/** Work that only git has, so that no checkpoint contains it. */
 function lostByGit([program, ...rest]: Words): string | undefined {
   if (programOf(program) !== 'git') return undefined
   const texts = rest.map((word) => textOf(word) ?? '')
@@ -70,7 +70,7 @@ function isInStore(path: string, root: string): boolean {
   return isWithin(path, root) || relative(root, path).split(sep).includes('.git')
 }
 
-/** Folders and files that tools make again. */
+/** Folders and files that tools recreate. */
 const madeAgain = new Set(
   `node_modules dist build out target coverage tmp temp .cache .next .nuxt .output .turbo .parcel-cache .svelte-kit .vite .gradle .tox
   .venv venv __pycache__ .pytest_cache .mypy_cache .ruff_cache .nyc_output .DS_Store`.split(/\s+/),
@@ -83,7 +83,7 @@ function isMadeAgain(path: string): boolean {
 
 const maxMs = 5_000
 
-/** Relative to the workspace. None if it is not a repository: then checkpoints have everything. */
+/** Relative to the workspace. Empty if it is not a repository, because checkpoints then have everything. */
 function ignoredIn(paths: readonly string[], root: string): Promise<readonly string[]> {
   const listed = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory', '--']
   const { flags, env } = safeGit()

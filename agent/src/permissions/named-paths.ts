@@ -1,5 +1,5 @@
-// Decides whether a command names a file that a rule denies: as it is, by a pattern, through a link, inside an argument
-// such as `HEAD:.env` or `--file=.env`, or from another folder (`cd src && cat ../.env`).
+// Decides whether a command names a file that a rule denies: directly, by a pattern, through a link, inside an argument such as
+// `HEAD:.env` or `--file=.env`, or from another folder (`cd src && cat ../.env`).
 import { homedir } from 'node:os'
 import { basename, isAbsolute, join, parse, resolve } from 'node:path'
 import { glob } from '../files/glob.ts'
@@ -42,7 +42,7 @@ export function pathCoverage(rule: PathRule, script: Script, { root, disk }: Whe
   return firstOf([unknown ? maybe(unknown) : no, unseenIn(script), ...byOtherName])
 }
 
-/** Their arguments are never files. */
+/** Programs whose arguments are never files. */
 const openingNothing = new Set(
   'echo printf test [ export declare local readonly typeset read return exit break continue shift sleep kill wait unset let true false : set type seq basename dirname expr'.split(
     ' ',
@@ -60,15 +60,15 @@ function pathsOf(text: string, folder: string, disk: Disk): readonly string[] {
 }
 
 /**
- * Where a path leads from a folder. After a link, `..` means two places: the folder that holds the link for `cd`, and the folder above
- * the link's target for programs and `cd -P`.
+ * The real path, seen from a folder. After a link, `..` means two places: the folder that contains the link for `cd`, and the
+ * folder above the link's target for programs and `cd -P`.
  */
 export function placesOf(path: string, folder: string, disk: Disk): readonly string[] {
   const named = resolve(folder, path)
   if (!path.includes('..') || path.length > maxPathLength) return [named]
   let followed = isAbsolute(path) ? parse(named).root : disk.realPath(folder)
   for (const part of path.split('/')) {
-    // No program gets further than this.
+    // Programs cannot get further than this.
     if (!disk.exists(followed)) return [named]
     followed = disk.realPath(join(followed, part))
   }
@@ -82,7 +82,7 @@ function ofProcess(text: string, folder: string): string {
 }
 
 /**
- * The folders that the commands may run in: the workspace, and every folder that the script may change to from one of them.
+ * The folders in which the commands may run: the workspace, and every folder that the script may change to from one of them.
  * Undefined if there are too many.
  */
 export function foldersOf(commands: readonly Words[], { root, disk }: Where): readonly string[] | undefined {
@@ -90,7 +90,7 @@ export function foldersOf(commands: readonly Words[], { root, disk }: Where): re
   for (const words of commands) {
     const folder = changedTo(words)
     if (folder === undefined) continue
-    // A subshell or a condition may leave the shell where it was.
+    // A subshell or a condition may leave the shell's folder unchanged.
     for (const from of [...folders]) for (const place of placesOf(folder, from, disk)) folders.add(place)
     if (folders.size > maxFolders) return undefined
   }
@@ -106,7 +106,7 @@ function changedTo([program, ...rest]: Words): string | undefined {
   return at < 0 ? undefined : textOf(rest[at + 1])
 }
 
-/** The words of this type and the names that may be in them: `HEAD:.env`, `-T.env`, `source=.env,target=x`. Each is given once. */
+/** The words of this type and the names that they may contain: `HEAD:.env`, `-T.env`, `source=.env,target=x`. Each once. */
 function partsOf(words: Words, type: 'literal' | 'pattern'): readonly string[] {
   const texts = words.flatMap((word) => (word.type === type ? [word.text] : []))
   const parts = [...new Set(texts)].flatMap((text) => {
@@ -129,7 +129,7 @@ function decoded(text: string): readonly string[] {
   }
 }
 
-/** Paths that the rule may mean and the shell may put in for the word. `*` alone means no file in particular. */
+/** Paths that the rule may cover and that the shell may substitute for the word. `*` alone means no particular file. */
 function matching(word: string, pattern: string, folder: string): readonly string[] {
   const last = basename(word)
   if (/^\*+$/.test(last)) return [resolve(folder, word)]
@@ -146,7 +146,7 @@ function startsWithDot(pattern: string): boolean {
   return pattern.startsWith('.')
 }
 
-/** What the shell passes for this word, as whole paths; none if that is only known at run time. */
+/** The paths that the shell passes for this word. Empty if they are known only at run time. */
 export function filesNamed(word: Word, folder: string, disk: Disk): readonly string[] {
   if (word.type === 'literal') return placesOf(expandHome(word.text), folder, disk)
   return word.type === 'pattern' ? expanded(word.text, folder, disk) : []

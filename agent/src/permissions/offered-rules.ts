@@ -5,7 +5,7 @@ import type { Rule } from './rule.ts'
 import type { Script } from './script.ts'
 import { literal } from './words.ts'
 
-/** More rules than this are not read before they are agreed to. */
+/** Nobody reads more rules before agreeing. */
 const maxRules = 3
 
 export function rulesForScript(script: Script, isAllowed: (words: readonly string[]) => boolean): readonly Rule[] {
@@ -26,7 +26,7 @@ function ruleForCommand(words: readonly string[]): Rule | undefined {
   return start && { tool: 'Bash', type: 'command-prefix', words: start }
 }
 
-/** The words that say what a command does, without what it does it to. */
+/** The words for the action of a command, without its objects. */
 function startOf(words: readonly string[]): readonly string[] | undefined {
   const [program = '', sub, name] = words
   const isWord = (word: string | undefined) => word !== undefined && /^[\w@][\w@./:+-]*$/.test(word)
@@ -43,7 +43,7 @@ function startOf(words: readonly string[]): readonly string[] | undefined {
   return startsOthers || dangerous.has(programOf(literal(program)) ?? '') ? undefined : [program]
 }
 
-/** Programs whose next word says what they do, and the words after which one more does. */
+/** Programs whose next word names their action, and the words after which one more does. */
 const runners: ReadonlyMap<string, RegExp> = new Map([
   ...'npm pnpm yarn bun deno'.split(' ').map((name) => [name, /^run(?:-script)?$|^exec$|^task$/] as const),
   ...'cargo go dotnet gradle ./gradlew mvn ./mvnw pip pip3 brew helm rails bundle composer'
@@ -59,7 +59,7 @@ const runners: ReadonlyMap<string, RegExp> = new Map([
   ['kubectl', /^(?:rollout|config)$/],
 ])
 
-/** Subcommands whose arguments name programs to run, now or later: `git config core.sshCommand …`, `docker run -v /:/host …`. */
+/** Subcommands whose arguments name programs to run now or later: `git config core.sshCommand …`, `docker run -v /:/host …`. */
 const openEnded: ReadonlyMap<string, RegExp> = new Map([
   ['git', /^(?:config|bisect|rebase|submodule|filter-branch|for-each-repo|difftool|mergetool|hook|daemon)$/],
   ...'npm pnpm yarn bun'.split(' ').map((name) => [name, /^(?:config|c|set|explore|x|dlx)$/] as const),
@@ -71,7 +71,7 @@ const openEnded: ReadonlyMap<string, RegExp> = new Map([
   ['gcloud', /^config$/],
 ])
 
-/** What they do depends on their arguments so much that a rule for all of them is a rule for everything. */
+/** Their effect depends so much on their arguments that a rule for all of them would allow everything. */
 const dangerous = new Set(
   `rm rmdir mv cp ln dd tee install truncate shred chmod chown chgrp kill pkill killall reboot shutdown mkfs mount umount curl wget
   nc ssh scp rsync find sed awk tar zip unzip patch systemctl service crontab eval exec source`

@@ -1,5 +1,5 @@
-// Permissions of a running agent: decides by mode and rules, asks the person one question at a time, and remembers what
-// is always allowed.
+// Permissions of a running agent: decides by mode and rules, asks the person one question at a time, and remembers the calls that
+// are always allowed.
 import type { Session } from 'everlong/node'
 import type { Denial, KeptPlace, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
 import { type Access, type Decision, decide, hiddenBy, isOpened, isOrdinaryEdit } from './decide.ts'
@@ -7,7 +7,7 @@ import { disk } from './disk.ts'
 import { formatRule, type Rule, type RuleSet } from './rule.ts'
 import { isSecretFile } from './secrets.ts'
 
-/** The mode as it is now, and how to change it. */
+/** The current mode, and how to change it. */
 export type Mode = { readonly get: () => PermissionMode; readonly set: (mode: PermissionMode) => void }
 
 export type PermissionOptions = {
@@ -16,9 +16,9 @@ export type PermissionOptions = {
   readonly rules: RuleSet
   /** The workspace's folder with all links resolved. */
   readonly root: string
-  /** Folders of our own that this session may read: output of its commands. */
+  /** Our own folders that this session may read: output of its commands. */
   readonly ownFolders: (session: Session) => readonly string[]
-  /** Stores rules for later sessions. Without it they hold for this session only. */
+  /** Stores rules for later sessions. If absent, they apply only to this session. */
   readonly keepRules?: (rules: readonly string[], place: KeptPlace) => void
 }
 
@@ -36,11 +36,11 @@ export type Permitted = { readonly type: 'allowed' } | { readonly type: 'denied'
 
 export type Permissions = {
   readonly check: (asked: Asked) => Promise<Permitted>
-  /** The rules that hold now: of the settings, and those that the person has added. */
+  /** The current rules: from the settings, and those that the person has added. */
   readonly rules: () => RuleSet
-  /** For one search: it leaves such files and folders out. */
+  /** For one search, which skips such files and folders. */
   readonly hidden: () => (path: string) => boolean
-  /** A search of a folder does not read such files. To read one by its name asks. */
+  /** A search of a folder skips such files. Reading one by name asks. */
   readonly isSecret: (path: string) => boolean
 }
 
@@ -63,7 +63,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
     return result
   }
   const askNow = async (asked: Asked): Promise<Permitted> => {
-    // The answer to the question before may have decided this one.
+    // The answer to the previous question may have decided this one.
     const decision = decideNow(asked)
     if (decision.type === 'allow') return { type: 'allowed' }
     if (decision.type === 'deny') return byRule(decision.reason)
@@ -93,7 +93,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
   }
 }
 
-/** A question that was interrupted is over, whether the host says so or not: others wait for it. */
+/** An interrupted question is over even if the host does not say so, because others wait for it. */
 async function answerOf(person: Person, request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
   const { promise, resolve } = Promise.withResolvers<PermissionAnswer>()
   const stop = () => resolve({ type: 'deny', reason: 'The question was interrupted.' })

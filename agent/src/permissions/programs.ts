@@ -1,9 +1,9 @@
-// What programs run besides themselves: the command after `sudo`, the script in `bash -c`, the code in `python -c`. A program
-// that is not listed here runs nothing else as far as rules are concerned.
+// Other commands that a program runs: the command after `sudo`, the script in `bash -c`, the code in `python -c`. For rules, a
+// program that is not listed here runs nothing else.
 import { gitStarts } from './git.ts'
 import { anyWords, literal, mayBe, pipePath, type Started, textOf, type Word, type Words } from './words.ts'
 
-/** `input` is the text that the script gives the program on its standard input, if it does. */
+/** `input` is the text that the script gives the program on standard input, if it does. */
 export function startedBy(words: Words, input: Word | undefined): Started {
   const [first, ...rest] = words
   const program = programOf(first)
@@ -17,7 +17,7 @@ export function startedBy(words: Words, input: Word | undefined): Started {
   if (program === '.' || program === 'source') return sourced(rest, input)
   if (program === 'find') return findStarts(rest)
   if (program === 'xargs') return xargsStarts(rest)
-  // Without a command, it runs the lines of its input.
+  // Without a command, it runs its input lines.
   if (program === 'parallel') return { ...xargsStarts(rest), unseen: codeOf(program) }
   if (program === 'eval') return { scripts: [joined(rest)] }
   if (program === 'trap') return { scripts: rest.filter((word) => !isFlag(word)).slice(0, 1) }
@@ -48,7 +48,7 @@ function codeOf(program: string): string {
 }
 
 const shells = /^(?:ba|z|da|a|k|mk|fi|c|tc)?sh$|^rbash$/
-/** These evaluate their arguments as arithmetic, which runs the substitutions in them. */
+/** These evaluate their arguments as arithmetic, which runs substitutions in them. */
 const arithmetic = /^(?:let|test|\[|declare|typeset|local|export|readonly|unset|read|printf)$/
 const awks = /^[gmn]?awk$/
 
@@ -89,7 +89,7 @@ function wrapped(program: string, rest: Words): Started {
 
 /**
  * The commands that may start in these words: after the options, which may have values, after assignments and after this many
- * operands. A candidate with a space in it may also be a script, as in `su -c 'rm x'`.
+ * operands. A candidate with a space may also be a script, as in `su -c 'rm x'`.
  */
 function candidates(words: Words, operands: number): Started {
   const commands: Words[] = []
@@ -112,7 +112,7 @@ function candidates(words: Words, operands: number): Started {
 const maxCandidates = 50
 const maxStartWords = 200
 
-/** The words from here on; of a very long command, the first ones. */
+/** The words from here on, limited for a very long command. */
 function startOf(words: Words, at: number): Words {
   const rest = words.slice(at, at + maxStartWords)
   return at + maxStartWords < words.length ? [...rest, anyWords] : rest
@@ -145,7 +145,7 @@ function sourced([file]: Words, input: Word | undefined): Started {
   return input ? { scripts: [input] } : { unseen: 'source runs its input' }
 }
 
-/** Standard input, or a pipe that the shell has made. */
+/** Standard input, or a pipe that the shell has created. */
 function isInput(word: Word | undefined): boolean {
   return /^-$|^\/dev\/|^\/proc\//.test(textOf(word) ?? '')
 }
@@ -162,7 +162,7 @@ function findStarts(rest: Words): Started {
   return { commands, ...(unknown ? { unseen: codeOf('find') } : {}) }
 }
 
-/** The command with words from the input: at the end, or wherever `-I` says. */
+/** The command with words from the input: at the end, or at the place that `-I` names. */
 function xargsStarts(rest: Words): Started {
   const at = rest.findIndex((word) => /^-[Ii]|^--replace/.test(textOf(word) ?? ''))
   const [, attached = ''] = /^(?:-[Ii]|--replace=?)(.*)$/s.exec(textOf(rest[at]) ?? '') ?? []
@@ -181,7 +181,7 @@ function joined(words: Words): Word {
   return unknown ?? literal(words.map((word) => textOf(word) ?? '').join(' '))
 }
 
-/** `q=rm` is about `rm`. */
+/** `q=rm` concerns `rm`. */
 function afterSign(word: Word): Word {
   const text = textOf(word)
   return text === undefined ? word : literal(text.replace(/^[^=]*=?/, ''))
@@ -189,9 +189,9 @@ function afterSign(word: Word): Word {
 
 type Interpreter = {
   readonly name: RegExp
-  /** Options that are code, or are followed by it. */
+  /** Options that are code or come before it. */
   readonly code: RegExp
-  /** The option after which nothing is an option of the interpreter. */
+  /** The option after which the interpreter has no more options. */
   readonly last?: RegExp
 }
 
@@ -215,7 +215,7 @@ function interpreterStarts(program: string, rest: Words, { code, last }: Interpr
     if (isFlag(word)) continue
     if (isInput(word)) return own
     commands.push(startOf(rest, at))
-    // After an option it may be its value, and the program comes later.
+    // After an option it may be the option's value, and the program comes later.
     if (!isOption(before) || last?.test(textOf(before) ?? '')) break
     if (commands.length >= maxCandidates) return own
   }
@@ -223,7 +223,7 @@ function interpreterStarts(program: string, rest: Words, { code, last }: Interpr
   return commands.length > 0 || isAsked ? { commands } : own
 }
 
-/** Whether the program of sed or awk may do more than print what it was given. */
+/** True if the program of sed or awk may do more than print its input. */
 function runsText(program: string, rest: Words): boolean {
   if (rest.some(({ type }) => type === 'unknown')) return true
   const { code, other, value, isPrinting } = program === 'sed' ? sed : awk
@@ -277,7 +277,7 @@ const printingSed = (() => {
 /** Commands, other files, calls by name, and redirections and pipes after `print`. */
 const reachingAwk = /system|getline|ARG[VC]|@|print[\s\S]*[|>]/
 
-/** Options by which programs run commands. */
+/** Options with which programs run commands. */
 const startingOptions = new Map<string, RegExp>(
   Object.entries({
     tar: /^-\w*[IF]|^--(?:to-|ch|use|rsh|info|new-v|compress-p)/,

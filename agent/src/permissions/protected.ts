@@ -1,4 +1,4 @@
-// Folders and files whose change makes something run later without a question.
+// Folders and files with which a change makes something run later without a question.
 import { relative, sep } from 'node:path'
 
 const protectedFolders = new Set([

@@ -1,5 +1,5 @@
-// Commands that only look at the workspace, so that nobody needs to be asked about them: listed programs with harmless options,
-// whose arguments name no file outside of it.
+// Commands that only read the workspace, so that nobody needs to be asked: listed programs with harmless options, whose arguments
+// name no file outside of it.
 import { isWithin } from '../files/paths.ts'
 import { foldersOf, opensFiles, placesOf, type Where } from './named-paths.ts'
 import { startedBy } from './programs.ts'
@@ -15,7 +15,7 @@ export type Looking = Where & {
   readonly isSecret: (path: string) => boolean
 }
 
-/** Which of a script's plain commands only look. */
+/** The plain commands of a script that only read. */
 export function readOnlyCommands({ plain = [] }: Script, looking: Looking): (words: readonly string[]) => boolean {
   const { root, disk } = looking
   const folders = foldersOf(
@@ -42,7 +42,7 @@ function namesIn(word: string): readonly string[] {
   return value === undefined ? [word] : [word, value]
 }
 
-/** A word that names nothing on the disk reads nothing: `grep -rn /api src`. */
+/** A word that names nothing on disk reads nothing: `grep -rn /api src`. */
 function isInside(word: string, folder: string, { root, disk }: Where): boolean {
   const paths = placesOf(word, folder, disk).map(disk.realPath)
   return paths.every((path) => isWithin(root, path) || !disk.exists(path))
@@ -63,13 +63,13 @@ function isHarmless([program = '', ...rest]: readonly string[]): boolean {
   if (program === 'find') return rest.every((word) => !word.startsWith('-') || findTests.has(word))
   if (program === 'sed') return isPrintingSed(rest)
   const operands = rest.filter((word) => !word.startsWith('-'))
-  // The second file of `uniq` is written to, and digits alone set the clock.
+  // `uniq` writes to its second file, and digits alone set the clock.
   if (program === 'uniq' && operands.length > 1) return false
   if (program === 'date' && operands.some((word) => /^[\d.]+$/.test(word))) return false
   return hasHarmlessOptions(program, rest)
 }
 
-/** None of them writes a file, runs a program or changes the system, except by the options below. */
+/** None of them writes a file, runs a program or changes the system, except with the options below. */
 const programs = new Set(
   `basename cat cd cksum cmp comm cut date df diff dirname du echo false file fold grep head id join ls md5sum nl paste printf
   pwd readlink realpath rev rg seq sha1sum sha256sum sort stat tac tail tr tree true type uname uniq uptime wc which whoami`
@@ -115,7 +115,7 @@ const findTests = new Set(
     .filter(Boolean),
 )
 
-/** Scripts that print, delete or replace in the output, and no option that writes to the file. */
+/** Scripts that print, delete or replace in the output, without an option that writes to the file. */
 function isPrintingSed(words: readonly string[]): boolean {
   const isKnown = words.every((word) => !word.startsWith('-') || /^-[nErsu]+$|^-[nErsu]*e$/.test(word))
   return isKnown && startedBy([literal('sed'), ...words.map(literal)], undefined).unseen === undefined
@@ -139,7 +139,7 @@ function isVersionQuestion(program: string, [word = '', ...more]: readonly strin
   return more.length === 0 && (word === '--version' ? tools : shortQuestions[word])?.test(program) === true
 }
 
-/** Subcommands that look whatever their operands are. */
+/** Subcommands that only read, with any operands. */
 const lookingGit = new Set(
   `status log diff show blame annotate ls-files ls-tree rev-parse rev-list shortlog describe merge-base name-rev cat-file
   grep show-ref for-each-ref diff-tree count-objects check-ignore whatchanged cherry range-diff version`
@@ -147,7 +147,7 @@ const lookingGit = new Set(
     .filter(Boolean),
 )
 
-/** Subcommands that look with these words only. */
+/** Subcommands that only read with these words. */
 const sometimesLookingGit: Readonly<Record<string, RegExp>> = {
   branch: /^(?:-[avr]+|-vv|--list|--all|--remotes|--show-current|--merged|--no-merged|--color|--sort=[\w:-]+)$/,
   tag: /^(?:-l|--list|-n\d*|--sort=[\w:-]+)$/,
@@ -158,7 +158,7 @@ const sometimesLookingGit: Readonly<Record<string, RegExp>> = {
   config: /^(?:-l|--list|list|--show-origin|--global|--local)$/,
 }
 
-/** Starts of options by which git writes a file, runs a program or reads a file by its name. */
+/** Starts of options with which git writes a file, runs a program or reads a named file. */
 const harmfulGit =
   /^-\w*O|^--o(?!neline$|urs$)|^--ex(?!it-code$|clude-standard$)|^--te(?!xt$)|^--(?:fil|show-sig|contents)/
 
@@ -169,7 +169,7 @@ function isHarmlessGit(words: readonly string[]): boolean {
   if (lookingGit.has(sub)) return rest.every((word) => !/^-\w*\//.test(word) && !/^--[\w-]+=.*\//.test(word))
   if (sub === 'config' && /^(?:--get|get)$/.test(rest[0] ?? '')) return rest.length === 2
   const known = sometimesLookingGit[sub]
-  // `git stash` alone puts changes away, and `git config` alone prints its help.
+  // `git stash` alone saves changes away, and `git config` alone prints its help.
   const isEnough = rest.length > 0 || /^(?:branch|tag|remote|reflog)$/.test(sub)
   return known !== undefined && isEnough && rest.every((word) => known.test(word))
 }

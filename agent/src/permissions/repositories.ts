@@ -57,7 +57,7 @@ function withCommon(store: string, disk: Disk): readonly string[] {
   return common.length === 0 ? [] : [store, ...common]
 }
 
-/** Settings that name a program, or another file with settings. */
+/** Settings that contain a program, or another file with settings. */
 const runningSettings =
   /\b(?:fsmonitor|external|textconv|command|program|process|clean|smudge|pager|editor|hookspath|sshcommand|askpass|helper|path|showsignature|uploadpack|vcs|allow|gitproxy)\s*=|\bext::/i
 

@@ -76,14 +76,14 @@ function toolProblem(tool: string): string | undefined {
   return `there is no tool ${tool}.${hint} Known: ${ruleTools.join(', ')}, mcp__SERVER, mcp__SERVER__TOOL`
 }
 
-/** The name with the fewest changed letters, at most half of them. Upper and lower case count as the same. */
+/** The name with the fewest changed letters, at most half of them. Ignores case. */
 function nearestTo(name: string, known: readonly string[]): string | undefined {
   const scored = known.map((each) => ({ each, changes: changesBetween(name.toLowerCase(), each.toLowerCase()) }))
   const [best] = scored.toSorted((a, b) => a.changes - b.changes)
   return best && best.changes <= best.each.length / 2 ? best.each : undefined
 }
 
-/** A rule may deny a server that only other projects have. One with nearly the name of a server here is a typing error. */
+/** A rule may deny a server of another project, but a name similar to a server here is a typing error. */
 export function misspelledServers(deny: readonly Rule[], servers: readonly string[]): readonly string[] {
   const named = deny.flatMap(({ tool }) => /^mcp__(.+?)(?:__|$)/.exec(tool)?.[1] ?? [])
   return [...new Set(named)].flatMap((name) => {
@@ -108,7 +108,7 @@ function changesBetween(a: string, b: string): number {
   return row.at(-1) ?? 0
 }
 
-/** `git log:*` and `git log *` mean the same. Other stars stand for any text; `\*` is a star. */
+/** `git log:*` and `git log *` mean the same. Other stars match any text; `\*` is a literal star. */
 function commandRule(argument: string, wrong: (problem: string) => RuleRead): RuleRead {
   const star = /(?<!\\)\*/
   const prefix = /^(.*)(?::| )\*$/s.exec(argument)?.[1]
@@ -124,7 +124,7 @@ function commandRule(argument: string, wrong: (problem: string) => RuleRead): Ru
   return { type: 'rule', rule: { tool: 'Bash', type: 'command', script: argument.replaceAll('\\*', '*') } }
 }
 
-/** The words of one plain command in a rule; undefined if it has anything else that the shell gives a meaning to. */
+/** The words of one plain command in a rule. Undefined if it contains anything else with a meaning for the shell. */
 export function ruleWords(text: string): readonly string[] | undefined {
   const words: string[] = []
   let rest = text.trim()

@@ -1,5 +1,5 @@
-// Reads a shell script into the commands that it may run, for permission rules. Words whose value is only known at run time
-// stay unknown, and whatever cannot be read from the text is reported in `unseen`, so that rules can fail closed.
+// Reads a shell script into the commands that it may run, for permission rules. Words that are known only at run time stay
+// unknown, and everything that cannot be read from the text is reported in `unseen`, so that rules can fail closed.
 import {
   type Assignment,
   type Command,
@@ -15,13 +15,13 @@ import { literal, pipePath, textOf, type Word, type Words, wordOf, wordsOf } fro
 
 export type Script = {
   readonly text: string
-  /** Every command that may run, also those that another command or a text in the script starts. */
+  /** Every command that may run, including commands that another command or a text in the script starts. */
   readonly commands: readonly Words[]
   /** Words outside of commands that may name files: redirections and values of variables. */
   readonly files: Words
-  /** Why commands may run that are not listed, one reason each. */
+  /** Reasons why unlisted commands may run, one each. */
   readonly unseen: readonly string[]
-  /** The words of each command, if the script is nothing but plain commands joined by `&&`, `||`, `;`, `|` or line ends. */
+  /** The words of each command, if the script consists only of plain commands joined by `&&`, `||`, `;`, `|` or line ends. */
   readonly plain: readonly (readonly string[])[] | undefined
 }
 
@@ -43,7 +43,7 @@ function parsed(text: string): ParsedScript | undefined {
   try {
     return parse(text)
   } catch {
-    // The parser is meant to return errors. If it throws, nothing is known about the script.
+    // The parser should return errors. If it throws, nothing is known about the script.
     return undefined
   }
 }
@@ -65,7 +65,7 @@ function isDescriptor({ operator, target }: Redirection & { readonly type: 'Redi
   return (operator === '>&' || operator === '<&') && /^(?:\d+-?|-)$/.test(target?.value ?? '')
 }
 
-/** Programs run the values of these variables, or find what they run with them. */
+/** Programs run the values of these variables, or use them to find what they run. */
 export const runningNames =
   /(?:EDITOR|FCEDIT|VISUAL|PAGER|BROWSER|COMMAND|CMD|SHELL|SSH|ASKPASS|OPTIONS|OPTS?|PRELOAD|LIBRARY_PATH|STARTUP)$|^(?:ENV|BASH_ENV|LESSOPEN|LESSCLOSE|MAKEFLAGS|GIT_.*|LD_.*|PS\d)$/i
 
@@ -74,7 +74,7 @@ function addAssignment({ name, value }: Assignment, reading: Reading): void {
   const values = value.type === 'ArrayValue' ? value.elements.map(wordOf) : [wordOf(value)]
   for (const word of values) {
     if (word.type !== 'unknown') found.files.push(word)
-    // An arithmetic expression and a prompt run the substitutions in a variable's text.
+    // An arithmetic expression and a prompt run substitutions in a variable's text.
     const isRun = runningNames.test(name) || (word.type === 'literal' && /\$\(|`/.test(word.text))
     if (isRun) readText(word, reading)
   }
@@ -113,13 +113,13 @@ function fileNames(word: Word | undefined): readonly string[] {
   return text === undefined ? [] : [text.replace(/^(?:\.\/)+|^of=/, '')]
 }
 
-/** `X=1` as an argument of `export`, `alias` and the like. */
+/** `X=1` as an argument of `export`, `alias` and similar. */
 function declared({ name, value, text }: Assignment): Words {
   const word = value.type === 'Word' ? wordOf(value) : undefined
   return [word?.type === 'literal' ? literal(`${name}=${word.text}`) : { type: 'unknown', source: text, isOne: true }]
 }
 
-/** The text that the script itself gives a command as its input. */
+/** The text that the script itself gives a command as input. */
 function inputOf({ redirects }: Command): Word | undefined {
   const last = redirects.findLast(({ type }) => type === 'HereDoc' || type === 'HereString')
   if (last?.type === 'HereString') return last.target && wordOf(last.target)
@@ -129,7 +129,7 @@ function inputOf({ redirects }: Command): Word | undefined {
   return isKnown ? literal(text) : { type: 'unknown', source: 'a here-document', isOne: true }
 }
 
-/** A text that may be run as a script. */
+/** A text that may run as a script. */
 function readText(word: Word, { found, depth }: Reading): void {
   if (word.type === 'literal' && word.text.includes(pipePath))
     found.unseen.push('a program may run what it reads from a pipe')
@@ -142,10 +142,10 @@ function readText(word: Word, { found, depth }: Reading): void {
   }
 }
 
-/** They run other commands, or change what names mean. */
+/** These run other commands, or change the meaning of names. */
 const notPlain = new Set('. source eval exec command builtin alias trap coproc'.split(' '))
 
-/** Undefined if there is anything else in the script: substitutions, redirections to files, variables, groups, patterns, keywords. */
+/** Undefined if the script contains anything else: substitutions, redirections to files, variables, groups, patterns, keywords. */
 function plainCommands(tree: ParsedScript): readonly (readonly string[])[] | undefined {
   const commands: (readonly string[])[] = []
   const isPlain = (node: SyntaxNode): boolean => {
@@ -177,7 +177,7 @@ function plainWords({ name, args, prefix, redirects }: Command): readonly string
   const words: string[] = []
   for (const node of [name, ...args]) {
     if (node.type !== 'Word' || !(node.parts ?? []).every(isPlainPart)) return undefined
-    // A single `$` means itself, but a person should not have to know that.
+    // A single `$` is literal, but a person should not have to know that.
     if (node.text.startsWith('~') || /[$`]/.test(node.text.replace(/'[^']*'/g, ''))) return undefined
     const [word, ...more] = wordsOf(node)
     if (word?.type !== 'literal' || more.length > 0) return undefined
@@ -192,7 +192,7 @@ function isDiscarding(redirect: Redirection): boolean {
   return isDescriptor(redirect) || (/^(?:>|>>|&>)$/.test(redirect.operator) && redirect.target?.text === '/dev/null')
 }
 
-/** Every shell reads these parts alike. */
+/** Every shell reads these parts the same way. */
 function isPlainPart(part: WordPart): boolean {
   if (part.type === 'DoubleQuoted') return part.parts.every(({ type }) => type === 'Literal')
   return part.type === 'Literal' || part.type === 'SingleQuoted'

@@ -1,17 +1,17 @@
-// Keeps secrets out of what models and logs see: commands do not get the keys of model providers, and known secret
-// values are blanked out in whatever tools return or store.
+// Keeps secrets away from models and logs: commands do not get the keys of model providers, and known secret values are blanked
+// out in everything that tools return or store.
 
 import { basename } from 'node:path'
 
 /** Keys that pay for models. No command of the agent needs them. */
 const providerKey =
   /^(?:ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|GOOGLE_GENERATIVE_AI|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|COHERE|TOGETHER|FIREWORKS|CEREBRAS|PERPLEXITY|EVERLONG)_(?:API_KEY|AUTH_TOKEN|ADMIN_KEY)$|^AWS_BEARER_TOKEN_BEDROCK$/
-/** Commands may need these (GITHUB_TOKEN), but nobody needs to see them. A path (SSL_KEY=/etc/x.key) is no secret. */
+/** Commands may need these (GITHUB_TOKEN), but nobody needs to see them. A path (SSL_KEY=/etc/x.key) is not a secret. */
 const secretName = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i
-/** Shorter values stand in ordinary text by chance. */
+/** Shorter values occur in ordinary text by chance. */
 const shortest = 8
 
-/** Files that hold secrets by their name. Examples of them (`.env.example`) do not. */
+/** Names of files with secrets. Examples of them (`.env.example`) contain none. */
 const secretFile =
   /^(?:\.env(?:\.(?!(?:example|sample|template|dist|defaults?|schema)$).+)?|\.netrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519))$/i
 
@@ -40,16 +40,16 @@ function isSecret([name, value = '']: readonly [string, string | undefined]): bo
 
 export type Redactor = {
   readonly text: (text: string) => string
-  /** For text that comes in pieces: a secret may be cut by the end of one. `end` returns what is left. */
+  /** For text in chunks, because the end of one may cut a secret. `end` returns the rest. */
   readonly stream: () => { readonly add: (piece: string) => string; readonly end: () => string }
 }
 
-/** The value, and as common programs encode it: reversed, in hexadecimal, in Base64 wherever it starts in the encoded text. */
+/** The value, also in common encodings: reversed, in hexadecimal, and in Base64 at any offset. */
 function formsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value)
   const base64 = [0, 1, 2].map((shift) => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64')
-    // Only characters that the value alone decides.
+    // Only characters that depend on the value alone.
     return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6))
   })
   return [value, [...value].reverse().join(''), bytes.toString('hex'), ...base64]
@@ -68,7 +68,7 @@ export function createRedactor(environment: Environment, more: Secrets = {}): Re
   const pattern = new RegExp(secrets.map((each) => each.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g')
   const text = (given: string) =>
     longest === 0 ? given : given.replace(pattern, (value) => `[redacted: ${values.get(value)}]`)
-  /** How many characters at the end may be the start of a secret. */
+  /** Number of characters at the end that may be the start of a secret. */
   const possibleStart = (given: string): number => {
     for (let length = Math.min(longest - 1, given.length); length > 0; length--) {
       const end = given.slice(-length)

@@ -1,4 +1,4 @@
-// The words of a shell command as far as they are known before it runs.
+// The words of a shell command, as far as they are known before it runs.
 import { homedir } from 'node:os'
 import type { ParsedScript, Word as WordNode, WordPart } from 'unbash'
 import { escapeGlob } from '../files/glob.ts'
@@ -6,19 +6,19 @@ import { expandBraces } from './braces.ts'
 
 export type Word =
   | { readonly type: 'literal'; readonly text: string }
-  /** The shell puts in the files that match; `text` is a glob. */
+  /** The shell substitutes the files that match; `text` is a glob. */
   | { readonly type: 'pattern'; readonly text: string }
-  /** Only known when it runs. Unless it is one word, it may become any number of them. */
+  /** Known only at run time. Unless `isOne` is set, it may become any number of words. */
   | { readonly type: 'unknown'; readonly source: string; readonly isOne: boolean }
 
 export type Words = readonly Word[]
 
-/** What a command runs besides its own program. */
+/** Other commands that a command runs. */
 export type Started = {
   readonly commands?: readonly Words[]
   /** Texts that run as shell scripts. */
   readonly scripts?: readonly Word[]
-  /** Why something may run that cannot be read from the words. */
+  /** The reason why something may run that the words do not show. */
   readonly unseen?: string
 }
 
@@ -28,28 +28,28 @@ export function literal(text: string): Word {
 
 export const anyWords: Word = { type: 'unknown', source: 'its input', isOne: false }
 
-/** The shell puts in such a path for `<(…)`. */
+/** The shell substitutes such a path for `<(…)`. */
 export const pipePath = '/dev/fd/63'
 
-/** Undefined unless the word is known. */
+/** Undefined if the word is not known. */
 export function textOf(word: Word | undefined): string | undefined {
   return word?.type === 'literal' ? word.text : undefined
 }
 
-/** Whether the word is like this, or may be because it is not known. */
+/** True if the word matches, or if it may match because it is unknown. */
 export function mayBe(word: Word, pattern: RegExp): boolean {
   const text = textOf(word)
   return text === undefined || pattern.test(text)
 }
 
-/** A word as one, for places where the shell does not split it. */
+/** The node as one word, for places where the shell does not split it. */
 export function wordOf(node: WordNode): Word {
   const [only, ...more] = wordsOf(node)
   if (only === undefined || more.length > 0) return { type: 'unknown', source: node.text, isOne: true }
   return only
 }
 
-/** More than one if it has braces. */
+/** Several words if it has braces. */
 export function wordsOf(node: WordNode): Words {
   const unknown: Words = [{ type: 'unknown', source: node.text, isOne: isQuoted(node) }]
   if (node.parts === undefined) return plain(node) ?? unknown
@@ -69,17 +69,17 @@ export function wordsOf(node: WordNode): Words {
 const maxWords = 256
 const maxPattern = 1_000
 
-/** No quotes, expansions or patterns. */
+/** Without quotes, expansions or patterns. */
 function plain({ text, value }: WordNode): Words | undefined {
   return text.startsWith('~') ? home(value)?.map((piece) => literal(piece.literal)) : [literal(value)]
 }
 
-/** Of the tilde forms, only the own home folder is known. */
+/** Of the tilde forms, only the person's own home folder is known. */
 function home(text: string): readonly Piece[] | undefined {
   return text === '~' || text.startsWith('~/') ? [known(homedir() + text.slice(1))] : undefined
 }
 
-/** `"$@"` is quoted and may still be any number of words. */
+/** `"$@"` is quoted but may still become any number of words. */
 function isQuoted({ parts = [], text }: WordNode): boolean {
   return !text.includes('@') && parts.every(({ type }) => type === 'Literal' || /Quoted$|^LocaleString$/.test(type))
 }
@@ -98,7 +98,7 @@ function known(text: string): Piece {
   return { literal: text, pattern: escapeGlob(text), isPattern: false }
 }
 
-/** Alternatives, or undefined if the part is only known when the script runs. */
+/** The alternatives. Undefined if the part is known only at run time. */
 function piecesOf(part: WordPart): readonly Piece[] | undefined {
   switch (part.type) {
     case 'Literal':

@@ -66,7 +66,7 @@ export function outcomeOf({ name, output, isError }: FinishedCall): string {
   if (refused !== undefined) return `${refused} refused`
   if (/^(?:\(no output\))?\s*$/.test(output)) return 'no output'
   const lines = output.trimEnd().split('\n').length
-  // What a server or a search answers is mostly short, and its size says nothing.
+  // The answer of a server or a search is usually short, and its size means nothing.
   if (lines === 1 && showsAnswer.has(name)) return output.trim()
   return `${lines.toLocaleString('en-US')} ${lines === 1 ? 'line' : 'lines'}`
 }
@@ -79,7 +79,7 @@ function answersIn(output: string): string {
 
 const showsAnswer: ReadonlySet<string> = new Set(['McpCall', 'ToolSearch', 'ExitPlanMode', 'EnterPlanMode', 'TaskStop'])
 
-/** The note at the end of a command's output. Some programs report success although they could not connect. */
+/** The note at the end of a command's output. Some programs report success even if they could not connect. */
 const refusedConnections = /\[The sandbox refused connections to ([^\s\]]+(?:, [^\s\]]+)*)\. [^\n]*\]$/
 
 /** Paths as people say them. */

@@ -1,8 +1,8 @@
-// What a person hears when the prompt cache has expired: what the turn costs, and whether to compact first.
+// The notice about an expired prompt cache: the cost of the turn, and whether to compact first.
 import type { EngineEvent } from 'everlong'
 import { dollars, duration } from './numbers.ts'
 
-/** Dollars. A smaller difference is not worth a line. */
+/** In dollars. A smaller difference is not worth a line. */
 const worthSaying = 0.1
 
 /** Undefined if the cache would have saved little, or the price is unknown. */

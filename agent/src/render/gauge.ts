@@ -29,7 +29,7 @@ export const stateStyles: Readonly<Record<ContextState, Style>> = {
   blocking: ['red', 'bold'],
 }
 
-/** How much of the way to the limit is used, in the color of the state. */
+/** The used share of the limit, in the color of the state. */
 export function gauge(
   context: { readonly used: number; readonly limit: number; readonly state: ContextState },
   columns: number,

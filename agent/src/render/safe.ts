@@ -1,12 +1,12 @@
-// Text that somebody else wrote, made harmless before it reaches a terminal: no escape sequences, no controls, no
-// marks that turn the direction of writing.
+// Makes foreign text harmless for a terminal: no escape sequences, no control characters, no marks that change the direction of
+// writing.
 import { stripVTControlCharacters } from 'node:util'
 
 /** C0 and C1 controls, DEL, line and paragraph separators, and the marks that reorder or hide what is shown. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
 
-/** One line: escape sequences gone, runs of white space as one space, every other control as a visible �. */
+/** One line without escape sequences. Runs of white space become one space, every other control character a visible �. */
 export function oneLine(text: string): string {
   return stripVTControlCharacters(text).replace(/\s+/g, ' ').trim().replace(unsafe, '�').toWellFormed()
 }
@@ -16,7 +16,10 @@ export function visible(text: string): string {
   return text.replace(unsafe, '�').toWellFormed()
 }
 
-/** Several lines: escape sequences gone, tabs as spaces, line ends as they should be, every other control as a visible �. */
+/**
+ * Several lines without escape sequences. Tabs become spaces, line ends are normalized, every other control character becomes a
+ * visible �.
+ */
 export function safeText(text: string): string {
   const lines = stripVTControlCharacters(text).replace(/\r\n?/g, '\n').replace(/\t/g, '    ').split('\n')
   return lines.map(visible).join('\n')
@@ -24,7 +27,7 @@ export function safeText(text: string): string {
 
 /** JSON for people and programs: the same value, with every unsafe character written as an escape. */
 export function safeJson(value: unknown): string {
-  // A field is never left out: what is not there is null, so that the shape is always the same.
+  // No field is omitted: an undefined one is null, so that the shape is always the same.
   const text = JSON.stringify(value, (_, item: unknown) => (item === undefined ? null : item), 2)
   return text.replace(/[^\n\u0020-\u007e]/g, (character) => (isUnsafe(character) ? escaped(character) : character))
 }

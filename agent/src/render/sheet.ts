@@ -1,4 +1,4 @@
-// What text is laid out on: how wide it is, and whether it may have colors.
+// The layout of text: its width, and whether it may have colors.
 import { styleText } from 'node:util'
 
 export type Style = Parameters<typeof styleText>[0]

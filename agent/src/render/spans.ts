@@ -39,7 +39,7 @@ export function wrapSpans(spans: readonly Span[], sheet: Sheet, { first, rest }:
   return lines.map((line, at) => (at === 0 ? first : rest) + paintLine(line, sheet))
 }
 
-/** Plain text, broken the same way. */
+/** Breaks plain text the same way. */
 export function wrapText(text: string, width: number, indent: Indent = none): readonly string[] {
   return wrapSpans([{ text }], { width, paint: (_, plain) => plain }, indent)
 }
@@ -49,7 +49,7 @@ function piecesOf(spans: readonly Span[]): readonly Span[] {
   return spans.flatMap((span) => (span.text.match(/\n|[^\S\n]+|\S+/g) ?? []).map((text) => ({ ...span, text })))
 }
 
-/** A word that is too long, in pieces that fit. */
+/** Splits a word that is too long into parts that fit. */
 function partsOf(word: string, width: number): readonly string[] {
   const parts: string[] = []
   let part = ''

@@ -1,4 +1,4 @@
-// The agent's list of steps, as it is shown.
+// The agent's list of steps, formatted.
 
 export type Todo = { readonly text: string; readonly status: 'pending' | 'in_progress' | 'completed' }
 

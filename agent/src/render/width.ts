@@ -7,7 +7,7 @@ const noWidth = /^[\p{Mark}\u200c\u200d]$/u
 const ascii = /^[\u0020-\u007e]*$/
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** What a person sees as one character: a letter with its marks, an emoji made of several. */
+/** The characters as a person sees them: a letter with its marks, an emoji of several code points. */
 export function charactersOf(text: string): readonly string[] {
   return ascii.test(text) ? [...text] : Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
@@ -36,7 +36,7 @@ export function cut(text: string, columns: number): string {
   return columns > 0 ? `${kept.trimEnd()}…` : ''
 }
 
-/** The same from the other end: for paths, whose last part tells most. */
+/** Cuts at the start, for paths, whose end is the most informative. */
 export function cutStart(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text
   let kept = ''

@@ -1,4 +1,4 @@
-// What a sub-agent has done so far, in one line. Loads nothing of the engine.
+// The work of a sub-agent so far, in one line. Loads nothing of the engine.
 import { counted, exactDollars, short } from './numbers.ts'
 
 type Work = { readonly calls: number; readonly tokens?: number; readonly cost?: number }

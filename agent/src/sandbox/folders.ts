@@ -1,5 +1,5 @@
-// Which folders of the machine a sandboxed command may read and write, besides what rules say: the workspace, its repository,
-// temporary files, the system's programs, and the tools that the person has installed.
+// Folders of the machine that a sandboxed command may read and write, before rules: the workspace, its repository, temporary
+// files, the system's programs, and tools that the person has installed.
 import { existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
@@ -10,15 +10,15 @@ import { ownLinkedStores } from '../permissions/repositories.ts'
 export type Folders = {
   /** The workspace's folder and those that were added to it. */
   readonly roots: readonly Root[]
-  /** Nothing in them can be seen, except what is readable. */
+  /** Nothing in them is visible except `readable` folders. */
   readonly closed: readonly string[]
   readonly readable: readonly string[]
   readonly writable: readonly string[]
-  /** Files and folders in readable places that stay closed. */
+  /** Files and folders that stay closed inside readable ones. */
   readonly secret: readonly string[]
-  /** Files and folders in writable places that cannot be changed. */
+  /** Files and folders that cannot be changed inside writable ones. */
   readonly fixed: readonly string[]
-  /** Where git keeps the repositories around the roots. */
+  /** Git folders of the repositories around the roots. */
   readonly stores: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export type FolderOptions = {
   readonly root: string
   /** Folders that were added to the workspace, with all links resolved. */
   readonly added?: readonly string[]
-  /** Where the agent keeps its settings and sessions. */
+  /** The folder of the agent's settings and sessions. */
   readonly agentHome: string
   /** The `PATH` of commands. */
   readonly path?: string | undefined
@@ -75,7 +75,7 @@ function closedFolders(): readonly string[] {
 
 const systemExceptions = ['/run/current-system', '/run/systemd/resolve', '/var/lib/texmf', '/var/lib/dpkg']
 
-/** Only root can read these. A command of root must not. */
+/** Only root can read these. A command of root must not read them either. */
 function systemSecrets(): readonly string[] {
   const keys = '/etc/ssh'
   const hostKeys = existsSync(keys) ? readdirSync(keys).filter((name) => /^ssh_host_.*_key$/.test(name)) : []
@@ -86,7 +86,7 @@ function systemSecrets(): readonly string[] {
   ].map((name) => `/etc/${name}`)
 }
 
-/** What programs need from a home folder, without credentials. */
+/** Parts of a home folder that programs need, without credentials. */
 const toolsInHome = [
   ...['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'],
   ...['.nvm', '.volta', '.fnm', '.asdf', '.pyenv', '.rbenv', '.sdkman', '.bun', '.deno', '.rustup', 'go', '.gem'],
@@ -95,7 +95,7 @@ const toolsInHome = [
   ...['.m2/repository', '.gradle/wrapper', '.gradle/caches', '.nuget/packages', '.cache/ms-playwright'],
 ]
 
-/** Closed also where the home folder is the workspace. */
+/** Closed even if the home folder is the workspace. */
 const secretsInHome = [
   ...['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.password-store', '.docker/config.json', '.config/gcloud'],
   ...['.config/gh', '.config/git/credentials', '.git-credentials', '.netrc', '.npmrc', '.pypirc', '.pgpass', '.my.cnf'],
@@ -104,14 +104,14 @@ const secretsInHome = [
   ...['.bash_history', '.zsh_history', '.claude', '.codex', '.gemini', '.everlong', 'Library/Keychains'],
 ]
 
-/** The installations that the programs on the `PATH` belong to: for `…/node-24/bin` it is `…/node-24`. */
+/** The installations of the programs on the `PATH`: for `…/node-24/bin` it is `…/node-24`. */
 function programFolders(path: string, userHome: string): readonly string[] {
   const folders = [...path.split(delimiter), dirname(process.execPath)].filter(
     (each) => isAbsolute(each) && existsSync(each),
   )
   return [...new Set(folders.map((folder) => realpathSync(folder)))].flatMap((folder) => {
     const installation = /\/s?bin$/.test(folder) ? dirname(folder) : folder
-    // They have credentials as well. What they need is in the list above.
+    // They also contain credentials. The list above has the parts that programs need.
     const isShared = ['.local', '.cargo'].some((name) => installation === join(userHome, name))
     const isTooMuch = isShared || isWithin(installation, userHome)
     return isTooMuch ? [folder] : [installation]
@@ -128,7 +128,7 @@ const noRepository: Repository = { readable: [], stores: [] }
 function repositoryOf(root: string, userHome: string): Repository {
   for (let folder = root; ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git')
-    // One look: a sandbox that ends takes its placeholder for .git away.
+    // One check, because a sandbox that ends removes its placeholder for .git.
     const found = statSync(dotGit, { throwIfNoEntry: false })
     if (found && !isPlaceholder(dotGit, found)) {
       if (isWithin(folder, userHome)) return noRepository
@@ -139,31 +139,31 @@ function repositoryOf(root: string, userHome: string): Repository {
   }
 }
 
-/** What the sandbox puts where nothing may be made is empty, until its command has ended. */
+/** A placeholder of the sandbox, where nothing may be created, is empty until its command has ended. */
 function isPlaceholder(path: string, found: Stats): boolean {
   if (!found.isDirectory()) return found.size === 0
   try {
     return readdirSync(path).length === 0
   } catch (error) {
-    // Another sandbox has ended since and took it away.
+    // Another sandbox has ended since then and removed it.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true
     throw error
   }
 }
 
-/** What is in `path` but in none of the writable folders: a readable folder around one of them would make it readable only. */
+/** The parts of `path` that are in no writable folder, because a readable folder around a writable one would make it read-only. */
 function outside(writable: readonly string[], path: string): readonly string[] {
   if (writable.some((each) => isWithin(each, path))) return []
   if (!writable.some((each) => isWithin(path, each))) return [path]
   return readdirSync(path).flatMap((name) => outside(writable, join(path, name)))
 }
 
-/** Hooks and settings of a repository run programs. Those that are missing cannot be made. */
+/** Hooks and settings of a repository run programs. Missing ones cannot be created. */
 export function fixedInStore(store: string): readonly string[] {
   return ['hooks', 'config', 'config.worktree'].map((name) => join(store, name))
 }
 
-/** A store, and those of the submodules in it: they have hooks and settings of their own. A module's name may have slashes. */
+/** A store, and those of its submodules, which have their own hooks and settings. A module's name may contain slashes. */
 export function withModules(store: string): readonly string[] {
   const modules = (folder: string, depth: number): readonly string[] => {
     if (depth === maxModuleDepth || !existsSync(folder)) return []
@@ -175,5 +175,5 @@ export function withModules(store: string): readonly string[] {
   return [store, ...modules(join(store, 'modules'), 0)]
 }
 
-/** Parts of a module's name. */
+/** Maximum number of parts in a module's name. */
 const maxModuleDepth = 8

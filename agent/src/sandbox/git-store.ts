@@ -1,5 +1,5 @@
-// A file that a rule denies may also be in the repository's store, where every program can read it. Then the store is closed for
-// commands that do not use git, and commands that do ask, unless they print no contents.
+// A file that a rule denies may also be in the repository's store, where every program can read it. In that case the store is
+// closed for commands that do not use git, and commands that do ask, unless they print no contents.
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -10,13 +10,13 @@ import type { RuleSet } from '../permissions/rule.ts'
 import type { Script } from '../permissions/script.ts'
 
 export type GitStore = {
-  /** Whether the store has, or had, a file that rules deny reading. */
+  /** Whether the store has, or had, a file that deny rules cover. */
   readonly hasDenied: (rules: RuleSet, stores: readonly string[]) => Promise<boolean>
 }
 
 const patienceMs = 5_000
 
-/** `root` is the workspace's folder, which rules are relative to. */
+/** `root` is the workspace's folder. Rules are relative to it. */
 export function createGitStore(root: string): GitStore {
   let known: { readonly key: string; readonly has: boolean } | undefined
   return {
@@ -38,7 +38,7 @@ export function createGitStore(root: string): GitStore {
 
 async function isInHistory(patterns: readonly string[], root: string, folder: string): Promise<boolean> {
   const specs = new Set(patterns.map((pattern) => pathSpec(pattern, root, folder)))
-  // One by one: git refuses all of them if one is outside of the repository.
+  // One by one, because git refuses all of them if one is outside the repository.
   const asked = [...specs].flatMap((spec) => {
     const paths = [`:(glob)${spec}`, `:(glob)${spec}/**`]
     return [
@@ -49,14 +49,14 @@ async function isInHistory(patterns: readonly string[], root: string, folder: st
   return (await Promise.all(asked.map((words) => printsSomething(folder, words)))).includes(true)
 }
 
-/** Every change of the index, of a branch or of a fetched one writes one of these. */
+/** Every change of the index, of a branch or of a fetched branch writes one of these. */
 function changedAt(store: string): readonly number[] {
   return ['index', 'HEAD', 'logs/HEAD', 'packed-refs', 'FETCH_HEAD'].map(
     (name) => statSync(`${store}/${name}`, { throwIfNoEntry: false })?.mtimeMs ?? 0,
   )
 }
 
-/** What a rule's pattern covers, from a folder of the repository. It may cover too much, never too little. */
+/** A path specification for a rule's pattern, from a folder of the repository. It may cover too much, never too little. */
 function pathSpec(pattern: string, root: string, folder: string): string {
   const path = pattern.replace(/\/+$/, '')
   if (!path.includes('/')) return `**/${path}`
@@ -64,12 +64,12 @@ function pathSpec(pattern: string, root: string, folder: string): string {
   const place = path.startsWith('~/') ? homedir() + path.slice(1) : path.startsWith('//') ? path.slice(1) : ''
   const whole = isWhole ? place : join(root, path.replace(/^\.?\//, ''))
   const from = relative(folder, whole)
-  // The folder itself, or one around it: everything in it is covered. A pattern that leaves the folder may come back to it.
+  // If the rule covers the folder or a parent, it covers everything. A pattern that leaves the folder may return to it.
   if (from === '' || /^[./]+(?:\/\*\*)?$/.test(from)) return '**'
   return from.startsWith('../') && /[*?[{]/.test(from) ? `**/${basename(from)}` : from
 }
 
-/** A search that fails or does not end in time may have missed something, unless it was about a place outside. */
+/** A search that fails or times out may have missed something, unless it was about a place outside. */
 function printsSomething(folder: string, words: readonly string[]): Promise<boolean> {
   // A command may have made the repository.
   const { flags, env } = safeGit()
@@ -87,7 +87,7 @@ export function runsGit({ commands }: Script): boolean {
   return commands.some(([program]) => /^git(?:k|-.*)?$/.test(programOf(program) ?? ''))
 }
 
-/** Subcommands that print names, states and messages, but no text of a file. */
+/** Subcommands that print names, states and messages, but no file contents. */
 const withoutContents = new Set(
   `status add commit branch checkout switch tag remote rev-parse ls-files ls-tree merge rebase reset restore stash log init
   rev-list describe shortlog merge-base show-ref symbolic-ref worktree fetch pull push`.split(/\s+/),
@@ -97,7 +97,7 @@ const showingInHistory =
   /^-\w*[pucmLSGU]|^--(?:patch|cc|word-diff|color-words|unified|binary|remerge-diff|full-diff|textconv|ext-diff)/
 const showing = /^-\w*[pi]|^--(?:patch|interactive|exec|textconv|ext-diff)/
 
-/** Whether the script is nothing but commands of git, `cd` and `echo`, and prints no text of a file. */
+/** True if the script consists only of git, `cd` and `echo` and prints no file contents. */
 export function printsNoContents({ plain }: Script): boolean {
   return (
     plain?.every(([program, sub = '', ...rest]) => {

@@ -1,4 +1,4 @@
-// What rules and names say about the files of the workspace, for commands in the sandbox.
+// How rules and names protect the files of the workspace from commands in the sandbox.
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -11,7 +11,7 @@ import type { Guard } from './guarded-files.ts'
 const hidingTools = /^(?:Read|Grep|Glob)$/
 const fixingTools = /^(?:Edit|Write)$/
 
-/** A file that no rule is about. A rule that covers it covers everything in its folder. */
+/** A file that no rule mentions. A rule that covers it covers everything in its folder. */
 const anyName = 'a-file-of-any-name'
 
 export function guardFor({ allow, deny }: RuleSet, root: string): Guard {
@@ -51,7 +51,7 @@ function placeOf(pattern: string): readonly string[] {
   return path === '' ? [] : [path.replace(/\/\*\*$/, '').replace(/\\(.)/g, '$1')]
 }
 
-/** The system opens and closes single places, not patterns. */
+/** The system opens and closes single paths, not patterns. */
 function isPlain(path: string): boolean {
   return !/[*?[\]{}]/.test(path) && existsSync(path)
 }

@@ -1,5 +1,5 @@
-// Finds the files of the workspace that a sandboxed command may not read or change. It looks before every command, so it lists
-// only the folders again that have changed since.
+// Finds the files of the workspace that a sandboxed command must not read or change. It checks before every command, so it lists
+// only folders that have changed since.
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { codeOf, isWithin } from '../files/paths.ts'
@@ -10,14 +10,14 @@ export type Guard = {
   readonly hides: (path: string) => boolean
   /** Such files and folders cannot be changed. */
   readonly fixes: (path: string) => boolean
-  /** Whether to look in this folder. */
+  /** Whether to search this folder. */
   readonly looksIn: (path: string) => boolean
 }
 
 export type Guarded = {
   readonly hidden: readonly string[]
   readonly fixed: readonly string[]
-  /** Where git keeps repositories inside of the workspace. */
+  /** Git folders of repositories inside the workspace. */
   readonly stores: readonly string[]
 }
 
@@ -27,7 +27,7 @@ type Listing = Guarded & {
   readonly folders: readonly string[]
 }
 
-/** File systems write times in steps. A folder that changed just before it was listed may have changed once more. */
+/** File systems store times in steps. A folder that changed just before it was listed may have changed once more. */
 const stepMs = 100
 
 export class GuardedFiles {
@@ -90,7 +90,7 @@ function changedAt(folder: string): number {
   }
 }
 
-/** A folder that may not be read, or is gone by now, has no entries for the command either. */
+/** An unreadable or deleted folder has no entries for the command either. */
 function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

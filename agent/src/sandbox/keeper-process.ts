@@ -1,4 +1,4 @@
-// Starts the keeper of the sandbox with the first command, and talks to it.
+// Starts the keeper of the sandbox with the first command, and communicates with it.
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,10 +11,10 @@ export type Wrapped =
   | { readonly type: 'not-wrapped'; readonly why: string }
 
 export type Keeper = {
-  /** Undefined when it is ready, or why no sandbox can be started. */
+  /** Resolves to undefined when it is ready, or to the reason why no sandbox can start. */
   readonly ready: Promise<string | undefined>
   readonly wrap: (command: string, policy: Policy) => Promise<Wrapped>
-  /** Once for each command that was wrapped. */
+  /** Call it once for each wrapped command. */
   readonly ended: () => void
   readonly close: () => Promise<void>
 }
@@ -85,7 +85,7 @@ export function startKeeper({ environment, onConnect }: KeeperOptions): Keeper {
   }
 }
 
-/** It keeps the program running while somebody waits for it, and not longer. */
+/** Keeps the program running only while a caller waits. */
 async function holding<T>(child: ChildProcess, answer: Promise<T>): Promise<T> {
   const held = (waitingFor.get(child) ?? 0) + 1
   waitingFor.set(child, held)

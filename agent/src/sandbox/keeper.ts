@@ -15,7 +15,7 @@ import type { KeeperAnswer, KeeperRequest, Policy } from './protocol.ts'
 
 const say = (answer: KeeperAnswer) => void process.send?.(answer)
 
-/** The library runs a small program of its own inside of the sandbox. */
+/** The library runs its own small program inside the sandbox. */
 const ownFolder = join(dirname(fileURLToPath(import.meta.resolve('@anthropic-ai/sandbox-runtime'))), '..')
 
 const closedNetwork = { allowedDomains: [], deniedDomains: [] }
@@ -40,7 +40,7 @@ async function start(): Promise<void> {
   if (!SandboxManager.isSupportedPlatform()) throw new Error(`there is none for ${process.platform}`)
   if (errors.length > 0) throw new Error(errors.join('; '))
   await SandboxManager.initialize(nothing, ask)
-  // The programs may be there and the system may still forbid what they do, for example in a container.
+  // The programs may exist while the system forbids what they do, for example in a container.
   const [program = '', ...words] = await wrapped('true', nothing.filesystem)
   const { code, text } = await outputOf(program, words)
   SandboxManager.cleanupAfterCommand()
@@ -73,7 +73,7 @@ function guardedFiles({ rules, root, folders }: Policy): Guarded {
   return known.files.find(folders.roots.map(({ path }) => path))
 }
 
-/** The system can take a few thousand places. */
+/** The system supports a few thousand paths. */
 const maxPlaces = 2_000
 
 type Reach = { readonly filesystem: SandboxRuntimeConfig['filesystem']; readonly hasDenied: boolean }
@@ -88,13 +88,13 @@ async function reachOf(policy: Policy): Promise<Reach> {
   const count = hidden.length + fixed.length + inNested.length
   if (count > maxPlaces) throw new Error(`rules and names close ${count} files, which is more than ${maxPlaces}`)
   const byRules = placesIn(rules)
-  // Folders around a repository are mounted one by one: what is mounted cannot be renamed and replaced by a copy.
+  // Folders around a repository are mounted one by one, because a mounted folder cannot be renamed and replaced by a copy.
   const around = open.flatMap((store) => foldersBetween(store, [root, ...folders.roots.map(({ path }) => path)]))
   const writable = [...folders.writable, ...byRules.writable, ...around].filter((path) => !stores.has(path))
   const literal = (paths: readonly string[]) => [...new Set(paths)].map((path) => ({ path, literal: true }) as const)
   const filesystem = {
     denyRead: [...literal([...folders.closed, ...folders.secret, ...hidden, ...stores]), ...byRules.secret],
-    // What can be written can be read. In both lists it could not be written.
+    // Writable paths are readable. In both lists, a path would not be writable.
     allowRead: literal(
       [...folders.readable, ...byRules.readable, ownFolder].filter((path) => !writable.includes(path)),
     ),
@@ -120,7 +120,7 @@ async function storesWithDenied(stores: readonly string[], { rules, root }: Poli
   return stores.filter((_, at) => found[at])
 }
 
-/** A place and the folders around it, below the nearest of these roots. */
+/** A path and its parent folders, below the nearest of these roots. */
 function foldersBetween(place: string, roots: readonly string[]): readonly string[] {
   const found: string[] = []
   for (let folder = place; !roots.includes(folder) && folder !== dirname(folder); folder = dirname(folder)) {
@@ -129,7 +129,7 @@ function foldersBetween(place: string, roots: readonly string[]): readonly strin
   return found
 }
 
-/** The agent and git read settings in these folders that run programs. A command cannot create them. */
+/** The agent and git read settings in these folders that run programs, so a command must not create them. */
 function missingFolders({ roots }: Policy['folders']): readonly string[] {
   return roots.flatMap(({ path, isInRepository }) =>
     ['.everlong', '.claude', ...(isInRepository ? [] : ['.git'])]
@@ -148,7 +148,7 @@ async function wrap({ id, command, policy }: KeeperRequest & { readonly type: 'w
   }
 }
 
-/** Its own empty folder, because the agent may have been killed. One that is not empty is not its own. */
+/** Removes its own empty folder, because the agent may have been killed. A folder that is not empty is not its own. */
 function removeFolder(): void {
   try {
     rmdirSync(process.cwd())

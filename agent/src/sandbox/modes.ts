@@ -1,6 +1,6 @@
-// Whether commands run in the sandbox of the operating system, and what the person is told about it.
+// Whether commands run in the operating system's sandbox, and the messages about it.
 
-/** on: where it can start, and commands in it do not ask. ask: they ask. required: without it no command runs. */
+/** on: if it can start, commands in it do not ask. ask: they ask. required: without it no command runs. */
 export const sandboxModes = ['on', 'ask', 'required', 'off'] as const
 export type SandboxMode = (typeof sandboxModes)[number]
 
@@ -27,7 +27,7 @@ export function sandboxLine(status: SandboxStatus): string {
   }
 }
 
-/** What the person is told when it cannot start. */
+/** The message if it cannot start. */
 export function unavailableNotice(why: string, mode: SandboxMode): string {
   const next = mode === 'required' ? 'No command runs without it.' : 'Commands ask as the rules say.'
   const help =

@@ -1,10 +1,11 @@
-// The processes of a command in the sandbox, as this system numbers them. Linux only; elsewhere they are in the command's group.
+// The processes of a command in the sandbox, with the process ids of this system. Linux only; elsewhere they are in the command's
+// group.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Without the programs that hold the sandbox up: those have fewer namespaces. */
+/** Excludes the sandbox's own programs, which have fewer namespaces. */
 const levelsOfSandbox = 2
 
-/** Those of the command itself. */
+/** The processes of the command itself. */
 export function sandboxedProcesses(pid: number): readonly number[] {
   const own = numbersOf(process.pid).length
   return descendants(pid).filter((each) => {
@@ -14,7 +15,7 @@ export function sandboxedProcesses(pid: number): readonly number[] {
   })
 }
 
-/** Also those that hold the sandbox up. */
+/** Includes the sandbox's own processes. */
 export function descendants(pid: number): readonly number[] {
   if (process.platform !== 'linux') return []
   const children = new Map<number, number[]>()
@@ -32,7 +33,7 @@ function parentOf(pid: number): number | undefined {
   return parent === undefined ? undefined : Number(parent)
 }
 
-/** Its number in each namespace, from the outside in. */
+/** Its process id in each namespace, outermost first. */
 function numbersOf(pid: number): readonly number[] {
   const line = /^NSpid:\s+(.*)$/m.exec(statusOf(pid))?.[1] ?? ''
   return line.split(/\s+/).filter(Boolean).map(Number)

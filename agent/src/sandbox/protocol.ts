@@ -1,8 +1,8 @@
-// What the agent and the keeper of its sandbox say to one another.
+// Messages between the agent and the keeper of its sandbox.
 import type { RuleSet } from '../permissions/rule.ts'
 import type { Folders } from './folders.ts'
 
-/** What a command may reach. */
+/** Resources that a command may use. */
 export type Policy = {
   /** The workspace's folder with all links resolved. */
   readonly root: string
@@ -17,7 +17,7 @@ export type Policy = {
 export type KeeperRequest =
   | { readonly type: 'start' }
   | { readonly type: 'wrap'; readonly id: number; readonly command: string; readonly policy: Policy }
-  /** A command that was wrapped has ended, or was not started. */
+  /** A wrapped command has ended or was not started. */
   | { readonly type: 'ended' }
   /** The answer to a question about a host. */
   | { readonly type: 'answer'; readonly id: number; readonly isAllowed: boolean }

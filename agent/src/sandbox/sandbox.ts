@@ -1,4 +1,5 @@
-// The sandbox of the operating system for commands: what a command may reach, who is asked about hosts, and whether it is there.
+// The operating system's sandbox for commands: the resources of a command, who is asked about hosts, and whether the sandbox is
+// available.
 import type { Permissions, Permitted } from '../permissions/permissions.ts'
 import type { Script } from '../permissions/script.ts'
 import { sandboxEnvironment } from '../permissions/secrets.ts'
@@ -11,7 +12,7 @@ import type { SandboxMode, SandboxStatus } from './modes.ts'
 export type SandboxOptions = {
   readonly mode: SandboxMode
   readonly root: string
-  /** Folders that belong to the workspace by now, with all links resolved. */
+  /** Folders added to the workspace so far, with all links resolved. */
   readonly added: () => readonly string[]
   readonly agentHome: string
   readonly environment: Readonly<Record<string, string>>
@@ -24,18 +25,18 @@ export type SandboxOptions = {
 export type Sheltered = {
   readonly program: readonly string[]
   readonly environment: Readonly<Record<string, string>>
-  /** Call it once: when the command has ended, or will not run. Returns the connections that were refused meanwhile. */
+  /** Call it once, when the command has ended or will not run. Returns the connections that were refused meanwhile. */
   readonly end: () => readonly Refusal[]
 }
 
-/** A connection that nobody allowed. `why` is for the model, with the person's own words if there are any. */
+/** A refused connection. `why` is for the model, with the person's own words if there are any. */
 export type Refusal = { readonly host: string; readonly why: string }
 
 export type Shelter =
   | {
       readonly type: 'sandboxed'
       readonly sheltered: Sheltered
-      /** Why somebody has to be asked all the same. */
+      /** The reason why the person must still be asked. */
       readonly doubt?: string
     }
   /** There is no sandbox for this command, so rules decide. */
@@ -46,7 +47,7 @@ export type ShelterRequest = {
   readonly command: string
   readonly script: Script
   readonly context: ToolContext
-  /** Folders of our own that the command may read. */
+  /** Our own folders that the command may read. */
   readonly readable: readonly string[]
 }
 
@@ -60,11 +61,11 @@ export type Sandbox = {
 type Run = {
   readonly request: ShelterRequest
   readonly hosts: Map<string, Promise<Permitted>>
-  /** By host, why. */
+  /** Reasons by host. */
   readonly refused: Map<string, string>
 }
 
-/** Programs that look for news and send statistics would ask for the network, and git for the folder above a mounted one. */
+/** Programs that check for updates and send statistics would ask for the network, and git for the parent of a mounted folder. */
 const quiet = {
   npm_config_update_notifier: 'false',
   NO_UPDATE_NOTIFIER: '1',
@@ -87,7 +88,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     const run = [...runs].at(-1)
     if (run === undefined) return false
     const name = port === undefined ? host : `${host}:${port}`
-    // A program opens many connections to one host: it is asked about once for each command.
+    // A program opens many connections to one host, so each command asks about it once.
     const answer = [...runs].map(({ hosts }) => hosts.get(name)).find(Boolean) ?? askAbout(run, permissions, host, name)
     run.hosts.set(name, answer)
     const permitted = await answer
@@ -128,7 +129,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
         usesGit,
       }
       const wrapped = await ready.wrap(request.command, policy)
-      // To run it outside is another question.
+      // Running it outside is a separate question.
       if (wrapped.type === 'not-wrapped') {
         return { type: 'refused', why: `The sandbox could not be set up for this command: ${wrapped.why}` }
       }
@@ -156,7 +157,7 @@ async function askAbout(run: Run, permissions: Permissions, host: string, name: 
     title: `Connect to ${name}`,
     detail: { type: 'text', text: run.request.command },
     toolUseId,
-    // A command in the background outlives the turn that started it.
+    // A background command outlives the turn that started it.
     signal: signal.aborted ? new AbortController().signal : signal,
     session,
   })

@@ -1,4 +1,4 @@
-// Where the agent keeps what belongs to a person: settings, trusted folders, and the sessions of each project.
+// The folders for a person's files: settings, trusted folders, and the sessions of each project.
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ export function homeOf(env: Environment): string {
   return env.EVERLONG_HOME ? resolve(env.EVERLONG_HOME) : join(homedir(), '.everlong')
 }
 
-/** One folder for each project: its name, and a hash of its whole path. */
+/** One folder per project: its name, and a hash of its whole path. */
 export function sessionsFolder(home: string, folder: string): string {
   const path = resolve(folder)
   const hash = createHash('sha256').update(path).digest('hex').slice(0, 10)

@@ -19,7 +19,7 @@ import { copyCheckpoints } from '../checkpoints/checkpoints.ts'
 export type SessionSummary = {
   readonly id: string
   readonly path: string
-  /** As the person named it. */
+  /** The name that the person gave. */
   readonly title?: string
   /** The first words of the person. */
   readonly firstPrompt: string
@@ -35,7 +35,7 @@ export function newSessionPath(folder: string): string {
   return join(folder, `${randomUUID()}${extension}`)
 }
 
-/** Newest first; sessions in which nobody said anything are left out. */
+/** Newest first, without sessions in which nobody said anything. */
 export function listSessions(folder: string): readonly SessionSummary[] {
   if (!existsSync(folder)) return []
   const names = readdirSync(folder).filter((name) => name.endsWith(extension))
@@ -56,7 +56,7 @@ function summaryOf(path: string, id: string): SessionSummary | undefined {
 const headBytes = 256 * 1024
 const nowhere = { line: 0, offset: 0, length: 0, nth: 0 }
 
-/** Only the head of the file is read: lists must be quick with hundreds of long sessions. */
+/** Reads only the head of the file, because lists must be fast with hundreds of long sessions. */
 function firstPromptIn(path: string): string | undefined {
   const buffer = Buffer.alloc(headBytes)
   const file = openSync(path, 'r')
@@ -73,7 +73,7 @@ function firstPromptIn(path: string): string | undefined {
   return undefined
 }
 
-/** A short name from the first words and the beginning of the id: `fix-the-failing-test-1a2b`. */
+/** A short name from the first words and the start of the id: `fix-the-failing-test-1a2b`. */
 export function shortName(words: string, id: string): string {
   const parts = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   return [...parts.slice(0, maxNameWords).join('-').slice(0, maxName).split('-'), id.slice(0, 4)]
@@ -94,7 +94,7 @@ export function createNames(): (path: string) => string | undefined {
   }
 }
 
-/** By its id, the beginning of it, its title, or its short name. It must fit no other session. */
+/** By its id, the start of it, its title, or its short name. Must match only one session. */
 export function findSession(folder: string, id: string): SessionSummary | string {
   const fits = ({ id: own, title, firstPrompt }: SessionSummary) =>
     own.startsWith(id) || title === id || shortName(firstPrompt, own) === id
@@ -108,7 +108,7 @@ export function findSession(folder: string, id: string): SessionSummary | string
     : first
 }
 
-/** Facts about a session beside its transcript, one line each. */
+/** Facts about a session, stored next to its transcript, one line each. */
 type FactFile = 'title.txt' | 'model.txt'
 
 function readFact(path: string, name: FactFile): string | undefined {
@@ -130,7 +130,7 @@ export function renameSession(path: string, title: string): void {
   writeFact(path, 'title.txt', title.replaceAll(/\s+/g, ' ').trim().slice(0, 200))
 }
 
-/** The words that choose the model which the session last used. A transcript has only the provider's name for it. */
+/** The text that selects the model which the session last used. A transcript has only the provider's name for it. */
 export function modelOf(path: string): string | undefined {
   return readFact(path, 'model.txt')
 }
@@ -139,7 +139,7 @@ export function rememberModel(path: string, words: string): void {
   if (modelOf(path) !== words) writeFact(path, 'model.txt', words)
 }
 
-/** A copy with an id of its own, as far as the original goes now. Returns its path. */
+/** A copy of the present state with its own id. Returns its path. */
 export function forkSession(path: string, folder: string): string {
   const copy = newSessionPath(folder)
   const sessionId = copy.slice(folder.length + 1, -extension.length)

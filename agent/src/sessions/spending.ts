@@ -1,5 +1,5 @@
-// What a session has cost since it began, also before it was opened again or copied: read from its transcripts. Notes and
-// background summaries leave no usage there, so those count only since the session was opened.
+// The cost of a session since it began, including the time before it was opened again or copied, read from its transcripts. Notes
+// and background summaries leave no usage there, so they count only since the session was opened.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TokenCounts } from 'everlong'
@@ -46,14 +46,14 @@ function pricedUsage({ model, answers, tokens }: ModelTokens): PurposeUsage {
   return { requests: answers, usage: tokens, cost: costOf(tokens, model) }
 }
 
-/** As their boundaries say. */
+/** From their boundaries. */
 function compactionsBefore(path: string, bytes: number): readonly PurposeUsage[] {
   const found: PurposeUsage[] = []
   forEachEntry(path, ({ record, position }) => {
     if (position.offset >= bytes || readBoundary(record) === undefined) return
     const own = objectAt(objectAt(record, 'everlong'), 'compaction')
     const usage = countsAt(objectAt(own, 'usage'))
-    // Without a model nothing was spent.
+    // Nothing was spent without a model.
     if (total(usage) > 0) found.push({ requests: 1, usage, cost: numberAt(own, 'cost') })
   })
   return found
@@ -73,7 +73,7 @@ function total({ input, output, cacheRead, cacheWrite }: TokenCounts): number {
   return input + output + cacheRead + cacheWrite
 }
 
-/** The cost is not known if one price is not known. */
+/** The cost is unknown if one price is unknown. */
 export function sumOf(parts: readonly PurposeUsage[]): PurposeUsage {
   const used = parts.filter(({ requests }) => requests > 0)
   const isPriced = used.every(({ cost }) => cost !== undefined)

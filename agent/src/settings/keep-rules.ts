@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync
 import { dirname } from 'node:path'
 import { isObject } from 'everlong/internal'
 
-/** Throws an Error that says why if the file cannot be read or written; it is then as it was. */
+/** Throws an Error with the reason if the file cannot be read or written. The file is then unchanged. */
 export function keepRules(file: string, rules: readonly string[]): void {
-  // The file that a link leads to is changed, not the link.
+  // Changes the target of a link, not the link.
   const path = existsSync(file) ? realpathSync(file) : file
   const settings = existsSync(path) ? settingsIn(path) : {}
   const permissions = isObject(settings.permissions) ? settings.permissions : {}

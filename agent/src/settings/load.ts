@@ -1,5 +1,5 @@
-// Reads the settings of a person and a project and puts them together. A mistake names its file, its place, and what is
-// allowed there; nothing of a wrong file is used.
+// Reads and merges the settings of a person and a project. A mistake is reported with its file, its place and the allowed values;
+// a file with a mistake is not used at all.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,11 +20,11 @@ import { type Wish, wishesOf } from './wishes.ts'
 
 export type LoadedSettings = {
   readonly settings: Settings
-  /** One line for each mistake: file, place, what is wrong. */
+  /** One line per mistake: file, place, problem. */
   readonly problems: readonly string[]
-  /** What is not used and stops nobody, one line each. */
+  /** Ignored settings that do not prevent a start, one line each. */
   readonly notices: readonly string[]
-  /** What the project asks for and does not get until the person trusts it. */
+  /** Settings of the project that are withheld until the person trusts it. */
   readonly withheld: readonly Wish[]
 }
 
@@ -41,7 +41,7 @@ export function settingsFiles({ home, folder }: SettingsPlaces) {
     project: join(folder, '.everlong', 'settings.json'),
     mcp: join(folder, '.mcp.json'),
     local: join(folder, '.everlong', 'settings.local.json'),
-    /** The person's own for this project. It is not in the project, so nobody else can have written it. */
+    /** The person's own for this project. It is outside the project, so nobody else can have written it. */
     own: join(sessionsFolder(home, folder), 'settings.json'),
   }
 }
@@ -67,12 +67,12 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
   return { settings, problems, notices, withheld: wishes.filter((wish) => !isGranted(wish)) }
 }
 
-/** Slash commands of the project. In the home folder they are the person's own. */
+/** Slash commands of the project. In the home folder they belong to the person. */
 function projectCommands({ home, folder }: SettingsPlaces): readonly OwnCommand[] {
   return projectFolders({ home, folder }).flatMap((path) => findOwnCommands([join(path, 'commands')]).found)
 }
 
-/** Where a project keeps files of its own for the agent. */
+/** Folders of a project with files for the agent. */
 export function projectFolders({ home, folder }: SettingsPlaces): readonly string[] {
   return ['.everlong', '.claude'].map((name) => join(folder, name)).filter((path) => path !== home)
 }
@@ -126,7 +126,7 @@ function parsed(path: string): Parsed {
 
 type Issue = z.core.$ZodIssue
 
-/** The place in the file, then what is wrong there and what is allowed. */
+/** The place in the file, the problem, and the allowed values. */
 function mistakesIn(issue: Issue, before: readonly PropertyKey[] = []): readonly string[] {
   const path = [...before, ...issue.path]
   const place = path.length === 0 ? 'the whole file' : path.map(String).join('.')
@@ -135,10 +135,10 @@ function mistakesIn(issue: Issue, before: readonly PropertyKey[] = []): readonly
       (key) => `${[...path, key].map(String).join('.')}: unknown setting; known here: ${knownAt(path)}`,
     )
   }
-  // The name itself is wrong: say how.
+  // The name itself is invalid; explains why.
   if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${place}: ${lowerFirst(message)}`)
   if (issue.code === 'invalid_union') {
-    // The alternative with the fewest mistakes is the one that was meant.
+    // The alternative with the fewest mistakes is the intended one.
     const [closest] = issue.errors.toSorted((a, b) => a.length - b.length)
     if (closest?.some(({ path: deep }) => deep.length > 0)) return closest.flatMap((each) => mistakesIn(each, path))
     return [
@@ -162,7 +162,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
-/** The keys of the schema at this place. */
+/** The keys that the schema has here. */
 function knownAt(path: readonly PropertyKey[]): string {
   let schema: z.core.$ZodType | undefined = settingsSchema
   for (const key of path) {
@@ -181,7 +181,7 @@ function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undef
   return schema instanceof z.ZodOptional ? schema.unwrap() : schema
 }
 
-/** `second` replaces single settings of `first`, also inside groups. Lists are joined. */
+/** `second` overrides single settings of `first`, also inside groups. Lists are joined. */
 function merged(first: Settings, second: Settings): Settings {
   const lists = ['allow', 'deny'] as const
   const joined = Object.fromEntries(
@@ -216,7 +216,7 @@ function restricted({ permissions, engine, retry, sandbox, bell }: Settings): Se
   }
 }
 
-/** What a trusted folder may also decide without being asked again. The rest is in `wishesOf`. */
+/** Settings that a trusted folder may decide without another question. `wishesOf` has the others. */
 function harmless(project: Settings, person: Settings): Settings {
   const { thinking, checkpoints, permissions } = project
   const free = restricted(project)

@@ -1,4 +1,5 @@
-// `.mcp.json`: the MCP servers of a project, as other agents read them too. What cannot be used is named and does not stop anybody.
+// `.mcp.json`: the MCP servers of a project, which other agents read as well. Unusable entries are reported and do not prevent a
+// start.
 import { existsSync } from 'node:fs'
 import type { Environment } from 'everlong'
 import { isObject, objectAt } from 'everlong/internal'
@@ -9,7 +10,7 @@ import { type McpServerSettings, maxSettingsBytes, mcpServer } from './schema.ts
 
 export type McpFile = {
   readonly servers: Readonly<Record<string, McpServerSettings>>
-  /** As they are in the file, before variables are filled in. */
+  /** In the form of the file, before variables are filled in. */
   readonly sources: Readonly<Record<string, unknown>>
   readonly problems: readonly string[]
 }

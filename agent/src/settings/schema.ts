@@ -1,9 +1,9 @@
-// What a settings file may say, and what it may not: unknown keys and wrong values are mistakes, each with its place.
+// The schema of a settings file. Unknown keys and invalid values are mistakes, each with its place.
 import { z } from 'zod'
 import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { sandboxModes } from '../sandbox/modes.ts'
 
-/** No file that a person writes is larger. */
+/** No settings file written by a person is larger. */
 export const maxSettingsBytes = 1024 * 1024
 
 export const permissionModes = ['ask', 'accept-edits', 'plan', 'allow'] as const
@@ -35,7 +35,7 @@ export const settingsSchema = z.strictObject({
   model: z.string().optional(),
   /** Thinking of the model: off, adaptive, or a number of tokens. */
   thinking: z.union([z.enum(['off', 'adaptive']), z.int().positive()]).optional(),
-  /** How many minutes a request is tried again when the provider is overloaded or cannot be reached. */
+  /** Minutes during which a request is repeated if the provider is overloaded or unreachable. */
   retry: z
     .strictObject({
       minutes: z
@@ -46,7 +46,7 @@ export const settingsSchema = z.strictObject({
     })
     .optional(),
   permissions: permissions.optional(),
-  /** Whether files are kept before each prompt, for /rewind. */
+  /** Whether files are saved before each prompt, for /rewind. */
   checkpoints: z.boolean().optional(),
   /** A command whose first line of output is shown below the prompt. */
   statusLine: z.strictObject({ command: z.string().min(1) }).optional(),
@@ -54,7 +54,7 @@ export const settingsSchema = z.strictObject({
   bell: z.boolean().optional(),
   /** The sandbox of the operating system for commands. */
   sandbox: z.enum(sandboxModes).optional(),
-  /** For the agent itself and the commands it runs. */
+  /** Variables for the agent itself and the commands that it runs. */
   env: z.record(z.string(), z.string()).optional(),
   /** Checked by the engine: event → matchers → commands. */
   hooks: z.unknown().optional(),

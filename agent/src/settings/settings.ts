@@ -1,4 +1,4 @@
-// The settings of the agent, as its files have them together.
+// The agent's settings after merging its files.
 import type { EngineSettings } from 'everlong'
 import type { HookSettings } from 'everlong/node'
 import type { PermissionMode } from '../app.ts'

@@ -1,5 +1,5 @@
-// What a person trusts: the settings of a folder that run commands, start servers or widen permissions, as they were when the
-// person said yes. Whatever is added or changed later needs another yes.
+// Settings of a folder that a person trusts, because they run commands, start servers or widen permissions. Trust covers their
+// content at that time; additions and changes need another agreement.
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isObject } from 'everlong/internal'
@@ -25,12 +25,12 @@ function readTrusted(home: string): Trusted {
       ]),
     )
   } catch {
-    // A list that cannot be read trusts nobody; the person is asked again.
+    // An unreadable list trusts nothing, so the person is asked again.
     return {}
   }
 }
 
-/** The digests that are trusted in a folder: its own, and those of the folders above. Undefined if none of these is trusted. */
+/** The trusted digests of a folder and its parents. Undefined if none of these is trusted. */
 export function trustedIn({ home, folder }: Place): ReadonlySet<string> | undefined {
   const trusted = readTrusted(home)
   const found: (readonly string[])[] = []
@@ -45,7 +45,7 @@ export function isTrusted(place: Place): boolean {
   return trustedIn(place) !== undefined
 }
 
-/** Earlier ones stay trusted: another branch of the project may have them again. */
+/** Earlier ones stay trusted, because another branch of the project may contain them. */
 export function trustFolder({ home, folder }: Place, wishes: readonly { readonly digest: string }[]): void {
   const trusted = readTrusted(home)
   const path = realpathSync(folder)

@@ -1,4 +1,4 @@
-// What a project may only set in a folder that the person trusts, one by one.
+// Settings that a project may only make in a folder that the person trusts, one by one.
 import { createHash } from 'node:crypto'
 import type { OwnCommand } from '../own/own-commands.ts'
 import { runningNames } from '../permissions/script.ts'
@@ -9,12 +9,12 @@ import type { Settings } from './settings.ts'
 export type Wish = {
   /** One line for the person. */
   readonly text: string
-  /** Of everything in it, also of what the line does not show. */
+  /** Covers everything in it, including details that the line does not show. */
   readonly digest: string
   readonly settings: Partial<Settings>
 }
 
-/** `servers`: MCP servers as the files have them, before variables are filled in: a new value of a variable is no new wish. */
+/** `servers`: MCP servers as in the files, before variables are filled in, because a new value of a variable is not a new wish. */
 export function wishesOf(
   project: Settings,
   servers: Readonly<Record<string, unknown>>,
@@ -42,7 +42,7 @@ export function wishesOf(
   ]
 }
 
-/** Undefined for a slash command that runs nothing in the shell. */
+/** Undefined for a slash command that runs no shell commands. */
 export function commandWish({ name, shell }: OwnCommand): Wish | undefined {
   if (!shell) return undefined
   const { commands } = shell
@@ -80,7 +80,7 @@ function extrasOf(server: McpServerSettings): string {
   return values.length === 0 ? '' : ` (${kind}: ${values.join(', ')})`
 }
 
-/** The value only where it decides what runs: others may be secrets. */
+/** Shows the value only if it decides what runs, because other values may be secrets. */
 function variableText([name, value]: readonly [string, string]): string {
   const decidesWhatRuns = runningNames.test(name) || /(?:PATH|LIB)$/i.test(name)
   return oneLine(decidesWhatRuns ? `${name}=${value}` : name)

@@ -1,4 +1,4 @@
-// Skill: loads the text of a skill into the conversation. The tool's description lists what there is.
+// Skill: loads the text of a skill into the conversation. The tool's description lists the skills.
 import { z } from 'zod'
 import type { AnyTool } from '../tool.ts'
 import { failed, guardedTool, type Kit } from '../tools/kit.ts'
@@ -12,7 +12,7 @@ const input = z.strictObject({
   args: z.string().max(10_000).optional().describe('What to do with it, as the user said.'),
 })
 
-/** Undefined when there are no skills. */
+/** Undefined if there are no skills. */
 export function skillTool(kit: Kit, skills: readonly Skill[]): AnyTool | undefined {
   if (skills.length === 0) return undefined
   return guardedTool<z.infer<typeof input>>(kit, {

@@ -1,5 +1,5 @@
-// Skills: folders with a SKILL.md, which says in its head what it is for and below how it is done. Only the head is read
-// until a skill is used.
+// Skills: folders with a SKILL.md. Its head says what the skill is for, the text below how to do it. Only the head is read until
+// a skill is used.
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { isWithin } from '../files/paths.ts'
@@ -18,7 +18,7 @@ export type Skill = {
 }
 
 export type FoundSkills = {
-  /** By name; of two with one name, the one in the earlier folder. */
+  /** By name. If two have one name, the one in the earlier folder counts. */
   readonly skills: readonly Skill[]
   readonly problems: readonly string[]
 }
@@ -54,7 +54,7 @@ function readSkill(parent: string, name: string): { readonly skill: Skill } | { 
   return { skill: { name: own, description: head.description.slice(0, 1_000).toWellFormed(), folder, parent: skills } }
 }
 
-/** Somebody else's folder may hold a link to anything. */
+/** A folder of somebody else may contain a link to anything. */
 function readInside(path: string, parent: string): FileText {
   const unreadable = (why: string): FileText => ({ type: 'unreadable', why })
   const real = disk.realPath(path)
@@ -63,7 +63,7 @@ function readInside(path: string, parent: string): FileText {
   return readRegularFile(real, maxBytes)
 }
 
-/** Its text as it is now. The file is checked again, because anything may have replaced it since it was found. */
+/** Its current text. The file is checked again, because it may have been replaced since it was found. */
 export function skillText({ name, folder, parent }: Skill): FileText {
   const path = join(folder, 'SKILL.md')
   const read = readInside(path, parent)

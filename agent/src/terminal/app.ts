@@ -11,7 +11,7 @@ import type { Store } from './store.ts'
 export type AppProps = {
   readonly store: Store
   readonly press: (key: Press) => void
-  /** Makes what is drawn below the scrollback fit the terminal. */
+  /** Fits the drawing below the scrollback to the terminal. */
   readonly fit: FrameEraser['fit']
 }
 
@@ -19,7 +19,7 @@ export function App({ store, press, fit }: AppProps): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.get)
   const { columns, rows } = useWindowSize()
   useEffect(() => store.update((before) => ({ ...before, size: { columns, rows } }), 'now'), [store, columns, rows])
-  // What has been printed is not needed any more.
+  // Printed items are no longer needed.
   const printed = state.items.length
   useEffect(() => store.update((before) => withoutPrinted(before, printed)), [store, printed])
   const now = useClock(statusOf(state, 0) !== undefined || state.running.length > 0)
@@ -46,14 +46,14 @@ export function App({ store, press, fit }: AppProps): ReactNode {
 }
 
 function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
-  // The lines of a drawing have no other name than their place.
+  // The lines of a drawing are identified only by position.
   const rows = lines.map((line, at) => h(Text, { key: at, wrap: 'truncate' }, line === '' ? ' ' : line))
   return h(Box, { flexDirection: 'column' }, ...rows)
 }
 
 const frameMs = 120
 
-/** The time; it advances only while something moves. */
+/** The time. It advances only during animations. */
 function useClock(isRunning: boolean): number {
   const [, tick] = useState(0)
   useEffect(() => {

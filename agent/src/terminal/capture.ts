@@ -1,9 +1,9 @@
-// The screen belongs to the screen. While it is drawn, everything else that this process prints is caught: what libraries and
-// Node itself write to the standard streams.
+// Captures everything that this process prints while the screen is drawn: output of libraries and of Node itself on the standard
+// streams.
 import type { TerminalOutput } from './options.ts'
 
 export type Capture = {
-  /** The terminal for the screen itself: what is written here gets through. */
+  /** The terminal for the screen itself, which is not captured. */
   readonly screen: TerminalOutput
   readonly release: () => void
 }

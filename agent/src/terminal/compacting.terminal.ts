@@ -79,7 +79,7 @@ describe('Esc cancels a compaction and leaves the conversation as it was', () =>
   ]
   for (const { phase, file } of phases) {
     test(`while it is ${phase}`, async () => {
-      // Hooks run when a session starts, too: what holds them comes later.
+      // Hooks also run when a session starts, so they are blocked only later.
       const program = await filled({ prepare: holding() })
       writeFileSync(join(program.folder, file), '')
       program.type('/compact\r')

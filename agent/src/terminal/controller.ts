@@ -1,4 +1,4 @@
-// Between the state, the agent and the keys: carries out what keys ask for, and puts what the agent does into the state.
+// Connects the state, the agent and the keys: carries out effects of keys, and applies events of the agent to the state.
 
 import type { CommandResult, Prompt } from '../app.ts'
 import { reasonOf } from '../reason-of.ts'
@@ -30,7 +30,7 @@ export type ControllerOptions = {
   readonly history: History
   readonly printed: Printed
   readonly redraw: () => void
-  /** Gives the terminal back to the shell until the program is continued. */
+  /** Returns the terminal to the shell until the program is continued. */
   readonly suspend: () => Promise<void>
   /** Gives the terminal to another program while it runs. */
   readonly leave: (run: () => Promise<void>) => Promise<void>
@@ -47,10 +47,10 @@ export type Controller = {
   readonly ended: Promise<number>
 }
 
-/** As without a screen: wrong options or settings, no model, no such session (docs/agent.md). */
+/** The same as without a screen: invalid options or settings, no model, no such session (docs/agent.md). */
 const notStarted = 2
 
-/** How often finished blocks of an answer go to the scrollback: an answer comes in hundreds of pieces. */
+/** How often finished blocks of an answer move to the scrollback, because an answer arrives in hundreds of chunks. */
 const settleMs = 50
 
 export function createController(options: ControllerOptions): Controller {
@@ -119,14 +119,14 @@ export function createController(options: ControllerOptions): Controller {
   }
 }
 
-/** The hint goes when a second press no longer counts. */
+/** Removes the hint when a second press no longer counts. */
 function disarmLater(store: Store, armed: NonNullable<TerminalState['armed']>): void {
   const disarm = (state: TerminalState) =>
     state.armed === armed ? { ...state, armed: undefined, hint: undefined } : state
   setTimeout(() => store.update(disarm, 'now'), armedMs).unref()
 }
 
-/** Runs once after a number of milliseconds, however often it is called until then. */
+/** Runs once after a number of milliseconds, even if it is called several times before. */
 function once(milliseconds: number, run: () => void): () => void {
   let isWaiting = false
   return () => {
@@ -157,7 +157,7 @@ function createEffects({
   const command = async (line: string, title = line): Promise<void> => {
     if (title === line) history.add(line)
     commandStop = new AbortController()
-    // A shell command is shown with its output.
+    // A shell command is already shown with its output.
     const shown = (state: TerminalState) =>
       line.startsWith('!') ? state : withItem(state, { type: 'prompt', prompt: { text: title } })
     store.update((state) => ({ ...shown(state), command: title }), 'now')
@@ -224,7 +224,7 @@ type ResultOptions = Pick<EffectOptions, 'store' | 'agent' | 'quit'> & {
   readonly show: (text: string, type: 'output' | 'trouble') => void
 }
 
-/** Shows what a command returned, or does what it asks for. */
+/** Shows the result of a command, or carries it out. */
 function createResults({ store, agent, quit, show }: ResultOptions): (result: CommandResult) => Promise<void> {
   return async (result) => {
     if (result.type === 'quit') await quit()
@@ -270,13 +270,13 @@ function inputEffects(store: Store, { leave, show }: InputOptions) {
   }
 }
 
-/** The receipt has been shown with all its details. */
+/** The receipt was already shown with all details. */
 function withoutReceipt(text: string, { details }: TerminalState): string {
   const newest = details.at(-1)
   return newest?.type === 'receipt' ? text.replace(newest.line, '').trim() : text.trim()
 }
 
-/** What was queued goes before what is being typed. */
+/** Queued text comes before the text being typed. */
 function withPrompts(editor: Editor, prompts: readonly Prompt[]): Editor {
   const texts = [...prompts.map(({ text, command }) => command ?? text), editor.text].filter((text) => text !== '')
   const pastes = prompts.flatMap(({ images = [] }, at) =>

@@ -1,4 +1,4 @@
-// The first frame, drawn before ink is loaded: a person sees the prompt at once, and what they type meanwhile is kept.
+// The first frame, drawn before ink is loaded: the prompt appears at once, and typed text is kept.
 import { itemLines } from './draw/items.ts'
 import { drawLive } from './draw/live.ts'
 import type { TerminalOptions } from './options.ts'
@@ -9,7 +9,7 @@ export function drawFirstFrame(
   store: Store,
   { stdin, stdout }: Pick<TerminalOptions, 'stdin' | 'stdout'>,
 ): { readonly remove: () => void } {
-  // Else the terminal itself would show what is typed.
+  // Otherwise the terminal itself would echo typed text.
   ;(stdin as Partial<NodeJS.ReadStream>).setRawMode?.(true)
   const state = store.get()
   const printed = state.items.flatMap((item) => (item ? itemLines(item, sheetOf(state)) : []))

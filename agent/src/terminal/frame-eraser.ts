@@ -1,5 +1,5 @@
-// Erases the frame when the terminal becomes narrower. Terminals then wrap its lines, but ink erases as many rows as it once
-// wrote, and the first rows of the old frame would stay on the screen.
+// Erases the frame when the terminal becomes narrower. Terminals then wrap its lines, but ink erases as many rows as it wrote, so
+// the first rows of the old frame would stay on the screen.
 import { stripVTControlCharacters } from 'node:util'
 import { columnsOf } from '../render/width.ts'
 import type { Drawing } from './draw/drawing.ts'
@@ -9,7 +9,7 @@ import type { TerminalOutput } from './options.ts'
 export type Frame = Drawing & { readonly columns: number }
 
 const eraseDown = '\u001b[J'
-/** The first row apart: tmux puts a screen that is erased from its first cell into the scrollback. */
+/** The first row is erased separately, because tmux puts a screen that is erased from its first cell into the scrollback. */
 const eraseRowsDown = `\u001b[2K\u001b[B${eraseDown}\u001b[A`
 
 /**
@@ -32,17 +32,17 @@ function wrappedRows({ lines, columns: before }: Frame, columns: number): number
 
 export type EraserOptions = {
   readonly stdout: TerminalOutput
-  /** The terminal wraps lines and keeps the cursor at its character. If not, nothing is erased. */
+  /** The terminal wraps lines and keeps the cursor at its character. Otherwise nothing is erased. */
   readonly isWrapping: boolean
-  /** Emits `resize` at once if the terminal has another size than `stdout` says. */
+  /** Emits `resize` at once if the terminal's size differs from `stdout`. */
   readonly checkSize: () => void
-  /** Lets ink forget its frame. What it writes meanwhile is dropped. */
+  /** Lets ink forget its frame. Output during that time is dropped. */
   readonly forget: () => void
   readonly redraw: () => void
 }
 
 export type FrameEraser = {
-  /** What ink writes to. */
+  /** The output for ink. */
   readonly write: TerminalOutput['write']
   /**
    * The drawing as it is to be shown. After the frame was erased it takes the same rows until lines are printed above it: empty rows
@@ -50,7 +50,7 @@ export type FrameEraser = {
    */
   readonly fit: (drawing: Frame, isPrinting: boolean) => Frame
   readonly onRender: () => void
-  /** To be called before ink hears of it. */
+  /** Call it before ink gets the event. */
   readonly onResize: () => void
 }
 
@@ -66,7 +66,7 @@ const end = '\u001b[?2026l'
 export function createFrameEraser({ stdout, isWrapping, checkSize, forget, redraw }: EraserOptions): FrameEraser {
   let drawing: Frame | undefined
   let shown: Frame | undefined
-  /** Ink does not know it yet. */
+  /** Ink has not noticed yet. */
   let isErased = false
   let reserved = 0
   let isMuted = false
@@ -127,7 +127,7 @@ export function createFrameEraser({ stdout, isWrapping, checkSize, forget, redra
   }
 }
 
-/** With empty lines above it. */
+/** Adds empty lines above it. */
 function withRows(frame: Frame, rows: number): Frame {
   const { lines, cursor } = frame
   const missing = rows - lines.length
@@ -139,7 +139,7 @@ function withRows(frame: Frame, rows: number): Frame {
   }
 }
 
-/** Of an update with lines for the scrollback, ink writes three parts: it erases the frame, then the lines, then the new frame. */
+/** An update with lines for the scrollback has three parts: ink erases the frame, then writes the lines, then the new frame. */
 function finishedLines(update: readonly string[]): string {
   return update.length === 3 ? (update[1] ?? '') : ''
 }

@@ -1,4 +1,4 @@
-// For people who come from other agents: commands and agents of their own, names of sessions, the editor, a status line.
+// For people who come from other agents: custom commands and agents, names of sessions, the editor, a status line.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -119,7 +119,7 @@ test('/add-dir lets the tools work in another folder without a question', async 
   program.type('n')
   await program.shows('Why not?')
   program.type('\r')
-  // While a question is open, nothing says that the agent works.
+  // While a question is open, the screen does not say that the agent works.
   await program.shows('✗ Read')
   await program.hides('Esc to interrupt')
   program.type('/add-dir ../other\r')

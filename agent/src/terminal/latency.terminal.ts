@@ -1,4 +1,4 @@
-// Typing never stalls: a compaction of 200,000 tokens runs beside the terminal, not in its way.
+// Typing never stalls: a compaction of 200,000 tokens does not block the terminal.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ const start = programs()
 test('during an offline compaction of 200,000 tokens, the terminal is never busy for 50 ms', async () => {
   const program = start({ data: { window: 1_000_000, tokens: 200_000, isOffline: true } })
   await program.shows(/2\d\dk of|2\d\d,\d{3} of/)
-  // The start is over when keys are answered; from then on it is measured.
+  // The start ends when keys are answered; measuring begins then.
   program.type('x')
   await program.shows('› x')
   program.type('\u007f')
@@ -18,7 +18,7 @@ test('during an offline compaction of 200,000 tokens, the terminal is never busy
   program.kill('SIGUSR2')
   program.type('/compact\r')
   await program.shows('› /compact')
-  // Typed while it runs.
+  // Typed during the compaction.
   for (const letter of 'typing goes on') program.type(letter)
   await program.shows('› typing goes on')
   await program.shows(/● Compacted [\d,]+ → [\d,]+ tokens.*\(offline/)

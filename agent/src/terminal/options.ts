@@ -1,4 +1,4 @@
-// What runs the agent in a terminal is given.
+// Options for running the agent in a terminal.
 import type { Readable } from 'node:stream'
 import type { Environment } from 'everlong'
 import type { Play } from './player.ts'
@@ -11,7 +11,7 @@ export type TerminalOutput = NodeJS.WritableStream & {
 }
 
 export type TerminalOptions = {
-  /** A module that calls `serveInWorker`. The agent runs there, in a thread of its own, so that typing never stalls. */
+  /** A module that calls `serveInWorker`. The agent runs there in its own thread, so that typing never stalls. */
   readonly worker: URL
   /** For that module, as its `workerData`. */
   readonly data?: unknown
@@ -20,14 +20,14 @@ export type TerminalOptions = {
   readonly stdin: Readable
   readonly stdout: TerminalOutput
   readonly env: Environment
-  /** Where what was typed is kept. Without it, only this run is remembered. */
+  /** File for typed lines. Without it, only this run is remembered. */
   readonly historyFile?: string | undefined
   /** Plain lines: no cursor movement, no colors, no spinners. */
   readonly isPlain?: boolean
-  /** Sent as soon as the agent is there; a slash command is run. */
+  /** Sent as soon as the agent is ready. A slash command is run. */
   readonly prompt?: string | undefined
-  /** The last line, after the screen is gone: how to continue the session. Not called if nothing was said in it. */
+  /** The last line after the screen is gone: how to continue the session. Not called for an empty session. */
   readonly leaving?: (sessionId: string) => string
-  /** Types and announces by itself, then hands over the prompt. */
+  /** Types and announces by itself, then hands over to the person. */
   readonly play?: Play
 }

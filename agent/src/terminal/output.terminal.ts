@@ -1,4 +1,4 @@
-// What libraries print while the screen is drawn: it goes to a log and not over the prompt.
+// Output of libraries while the screen is drawn goes to a log and not over the prompt.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -39,7 +39,7 @@ test('output of both threads goes to the log of the session and not to the termi
   const [log = ''] = globSync(join(program.home, 'projects/*/*/output.log'))
   const logged = readFileSync(log, 'utf8')
   expect(printed.filter((line) => !logged.includes(line))).toEqual([])
-  // Each is on the terminal only within the notice that shows it.
+  // Each appears on the terminal only inside its notice.
   const raw = program.everything().replaceAll(/· A library printed:.*(?:\n {2}.*)*/g, '')
   expect(printed.filter((line) => raw.includes(line))).toEqual([])
 })

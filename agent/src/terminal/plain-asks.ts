@@ -41,7 +41,7 @@ function pickerLines({ title, choices }: Picker): readonly string[] {
   return [oneLine(title), ...rows, 'Type a number, or nothing to leave.']
 }
 
-/** Undefined when nothing was asked; empty when the line is no answer. */
+/** Undefined if there is no question. Empty if the line is not an answer. */
 export function keysFor(line: string, { asks, overlay }: TerminalState): readonly Press[] | undefined {
   const [ask] = asks
   const text = line.trim()

@@ -1,5 +1,5 @@
-// Plain lines, for screen readers and terminals that cannot move the cursor: what is finished is printed once, input is
-// read line by line, questions are answered with a number or a word.
+// Plain lines, for screen readers and terminals that cannot move the cursor: finished items are printed once, input is read line
+// by line, questions are answered with a number or a word.
 
 import { createInterface } from 'node:readline'
 import { count } from '../render/numbers.ts'
@@ -34,15 +34,16 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
     await controller.ready
     if (effect) await controller.run(effect)
   }
-  // A person may type ahead while the agent works. Lines from a file or a program wait for the line before them, unless they
-  // answer a question that it asks.
+  // A person may type ahead while the agent works. Lines from a file or a program wait for the previous line, unless they answer
+  // an open question.
   let work: Promise<unknown> = controller.ready
   input.on('line', (line) => {
     const isNow = isTyped || store.get().asks.length > 0
     const done = isNow ? Promise.all([work, run(line)]) : work.then(() => run(line))
     work = done.then(() => undefined)
   })
-  // What was asked is answered before the end of the input ends the program. Nobody is left to ask, so every question gets a no.
+  // Requests are finished before the end of the input ends the program. Nobody is left to ask, so every question is answered with
+  // no.
   let stopDeclining: () => void = () => undefined
   input.on('close', () => {
     stopDeclining = store.subscribe(() => decline(store, controller))
@@ -73,7 +74,7 @@ function decline(store: Store, { agent }: Controller): void {
   for (const { id, type } of asks) agent.answer(id, type === 'permission' ? denied : undefined)
 }
 
-/** Prints what is new: finished items, each phase of a compaction and each retry once, questions, and the gauge when a turn ends. */
+/** Prints new content: finished items, each phase of a compaction and each retry once, questions, and the gauge when a turn ends. */
 function createTeller(sheet: ItemSheet, print: (lines: readonly string[]) => void): (store: Store) => void {
   let printed = 0
   let phase: string | undefined
@@ -84,14 +85,14 @@ function createTeller(sheet: ItemSheet, print: (lines: readonly string[]) => voi
     const state = store.get()
     const items = state.items.slice(printed)
     printed = state.items.length
-    // The terminal has echoed what was typed.
+    // The terminal has already echoed typed text.
     for (const item of items) if (item && item.type !== 'prompt') print(itemLines(item, sheet))
     if (state.compaction && state.compaction.phase !== phase) print([`Compacting: ${state.compaction.phase}`])
     phase = state.compaction?.phase
     if (state.retry && state.retry !== retry) print([retryLine(state.retry, state.retry.until - Date.now())])
     retry = state.retry
     const question = plainQuestion(state, sheet)
-    // The same words may be a new question.
+    // The same text may be a new question.
     const key = question && [state.asks[0]?.id, ...question].join('\n')
     if (question && key !== asked) print(['', ...question])
     asked = key
@@ -113,7 +114,7 @@ const keyHelp: readonly string[] = [
   'Ctrl+C interrupts; twice, it quits. Ctrl+D quits.',
 ]
 
-/** What a line asks for; undefined if it has been done. */
+/** The effect of a line. Undefined if it was handled. */
 function take(
   line: string,
   state: TerminalState,
@@ -139,7 +140,7 @@ function take(
   return isCommand(text) ? { type: 'command', line: text } : { type: 'submit', prompt: { text }, shown: text }
 }
 
-/** `/details` shows the newest folded thing in full, `/details 3` the third newest. */
+/** `/details` shows the newest folded item in full, `/details 3` the third newest. */
 function detailsOf(line: string, { details, size }: TerminalState): readonly string[] {
   const back = Number(/\d+/.exec(line)?.[0] ?? 1)
   const detail = details.at(-back)

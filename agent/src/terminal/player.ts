@@ -1,4 +1,4 @@
-// Plays the part of the person, for the demo: types letter by letter, sends, waits, and says what is happening.
+// Plays the person in the demo: types letter by letter, sends, waits, and announces each step.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Controller } from './controller.ts'
@@ -11,7 +11,7 @@ import type { Store } from './store.ts'
 export type Player = {
   readonly type: (text: string) => Promise<void>
   readonly paste: (text: string) => void
-  /** Sends what has been typed, and resolves when the agent is done with it. */
+  /** Sends the typed text, and resolves when the agent has finished. */
   readonly send: () => Promise<void>
   readonly announce: (text: string) => void
   readonly pause: (milliseconds: number) => Promise<void>

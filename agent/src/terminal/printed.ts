@@ -1,4 +1,4 @@
-// What libraries printed while the screen was drawn: written to a log of limited size, and shown once as a notice.
+// Output of libraries while the screen was drawn: written to a log of limited size, and shown once as a notice.
 import { appendFileSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { reasonOf } from '../reason-of.ts'
@@ -7,7 +7,7 @@ import { cut } from '../render/width.ts'
 
 export type Printed = {
   readonly hear: (text: string) => void
-  /** Known once the session is open. What was printed before is written then. */
+  /** Call it when the session is open. Earlier output is written then. */
   readonly logTo: (path: string) => void
 }
 

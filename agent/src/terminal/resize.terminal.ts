@@ -1,4 +1,4 @@
-// Terminals wrap lines when they become narrower. Nothing of an old frame may stay in tmux.
+// Terminals wrap lines when they become narrower. No part of an old frame may stay in tmux.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { programs } from './testing/program.ts'
 const start = programs()
 const ready = '› Ask something'
 
-/** What is there once of every frame. */
+/** Texts that occur once in every frame. */
 function frameParts(text: string) {
   const lines = text.split('\n')
   return {
@@ -28,7 +28,7 @@ const paragraphs = Array.from({ length: 25 }, (_, at) => `paragraph ${at + 1}`)
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0
 
-/** The program in a tmux of its own. */
+/** The program in its own tmux. */
 async function inTmux(data: Partial<PlayData> = {}) {
   const server = `everlong-${randomUUID()}`
   const tmux = (...words: readonly string[]) => execFileSync('tmux', ['-L', server, ...words], { encoding: 'utf8' })

@@ -1,4 +1,4 @@
-// /rewind in the real program: files and conversation go back, and the message is in the input again.
+// /rewind in the real program: restores files and conversation, and the message returns to the input.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -15,7 +15,7 @@ import { hear } from './state/hear.ts'
 import { firstState, withItem } from './state/state.ts'
 import { createStore, type Store } from './store.ts'
 
-/** Also where a terminal cannot do more. */
+/** Also used if the terminal is too simple. */
 export function wantsPlain({ env, stdin, stdout }: Pick<TerminalOptions, 'env' | 'stdin' | 'stdout'>): boolean {
   const canMove = stdout.isTTY === true && (stdin as Partial<NodeJS.ReadStream>).isTTY === true
   return !canMove || env.TERM === 'dumb' || (env.EVERLONG_PLAIN ?? '') !== ''
@@ -48,7 +48,7 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
     if (process.platform === 'win32') return
     await show.end()
     process.kill(0, 'SIGTSTP')
-    // Passes when the program is continued, or at once if no shell can continue it.
+    // Continues when the program is continued, or at once if no shell can continue it.
     await setTimeout(100)
     show = view.show({ ...options, store, controller })
   }
@@ -76,8 +76,8 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
 }
 
 /**
- * React looks at NODE_ENV once, when it is loaded, and its development build is slower and never forgets. What the agent
- * starts must not inherit the setting: its thread has its own copy of the environment already.
+ * React reads NODE_ENV once, when it is loaded, and its development build is slower and leaks memory. Processes of the agent must
+ * not inherit the setting; its thread already has its own copy of the environment.
  */
 async function loadScreen() {
   const before = process.env.NODE_ENV
@@ -92,7 +92,7 @@ async function loadScreen() {
   }
 }
 
-/** What happens by itself once the agent is there. */
+/** Runs automatically when the agent is ready. */
 async function begin({ prompt, play }: TerminalOptions, controller: Controller, store: Store): Promise<void> {
   await controller.ready
   keepCompiled()

@@ -39,7 +39,7 @@ const follow: Script = ({ messages }) => {
   const last = messages.at(-1)
   const said = typeof last?.content === 'string' ? last.content : textOf(last?.content ?? '')
   const command = /run (.+)$/.exec(said)?.[1]
-  // Calls are folded on the screen: the answer repeats what the model was shown.
+  // Calls are folded on the screen, so the answer repeats the model's input.
   return command === undefined ? text(`${JSON.stringify(last?.content)}\n\nDone.`) : toolUse('Bash', { command })
 }
 

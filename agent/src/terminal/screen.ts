@@ -12,7 +12,7 @@ export const show: View = ({ store, controller, stdin, stdout, env, folder }) =>
   const eraser = createFrameEraser({
     stdout,
     isWrapping: env.TMUX !== undefined,
-    // Node listens to this signal to learn the size.
+    // Node handles this signal to learn the size.
     checkSize: () => void process.emit('SIGWINCH'),
     forget: () => instance.clear(),
     redraw,
@@ -24,7 +24,7 @@ export const show: View = ({ store, controller, stdin, stdout, env, folder }) =>
     stdout: withWrite(stdout, eraser.write) as NodeJS.WriteStream,
     exitOnCtrlC: false,
     patchConsole: false,
-    // A test or a build server may set CI; a person at a terminal still wants the screen.
+    // A test or a build server may set CI, but a person at a terminal still wants the screen.
     interactive: true,
     incrementalRendering: true,
     kittyKeyboard: { mode: 'auto' },
@@ -32,7 +32,7 @@ export const show: View = ({ store, controller, stdin, stdout, env, folder }) =>
   const restoreTitle = showTitle({ store, stdout, env, folder })
   return {
     redraw: () => {
-      // First the frame, or terminals that scroll a cleared screen away would keep the old prompt in the scrollback.
+      // Clears the frame first, because terminals that scroll a cleared screen away would keep the old prompt in the scrollback.
       instance.clear()
       stdout.write('\u001b[2J\u001b[H')
       redraw()

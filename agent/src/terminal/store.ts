@@ -1,4 +1,4 @@
-// Holds the state and tells who watches. Many changes in a row are told once; what a key changed is told at once.
+// Holds the state and informs listeners. Many changes in a row are reported once; the change of a key at once.
 import type { TerminalState } from './state/state.ts'
 
 export type Store = {

@@ -6,7 +6,7 @@ import type { TerminalOptions } from './options.ts'
 import type { Store } from './store.ts'
 
 const maxColumns = 60
-/** The terminal remembers its title, and gives it back. */
+/** The terminal saves its title and restores it. */
 const save = '\u001b[22;2t'
 const restore = '\u001b[23;2t'
 const bell = '\u0007'
@@ -14,9 +14,9 @@ const titled = (title: string) => `\u001b]2;${title}\u0007`
 
 type TitleOptions = Pick<TerminalOptions, 'stdout' | 'env' | 'folder'> & { readonly store: Store }
 
-/** Returns how to restore the title. */
+/** Returns a function that restores the title. */
 export function showTitle({ store, stdout, env, folder }: TitleOptions): () => void {
-  // The console of Linux has no title.
+  // The Linux console has no title.
   const hasTitle = stdout.isTTY === true && env.TERM !== 'linux'
   const project = `${cut(oneLine(basename(folder) || folder), maxColumns)} · Everlong`
   const write = (text: string) => hasTitle && stdout.write(text)
@@ -36,7 +36,7 @@ export function showTitle({ store, stdout, env, folder }: TitleOptions): () => v
   const stop = store.subscribe(update)
   return () => {
     stop()
-    // A terminal that remembers no title shows its own.
+    // A terminal that cannot save its title shows its own.
     write(`${titled('')}${restore}`)
   }
 }

@@ -1,4 +1,4 @@
-// What shows the state and takes input: the screen, or plain lines.
+// A view shows the state and takes input: the screen, or plain lines.
 import type { Controller } from './controller.ts'
 import type { TerminalOptions } from './options.ts'
 import type { Store } from './store.ts'

@@ -1,4 +1,4 @@
-// What the agent shows of its work, with its real tools: commands of the person, background tasks, sub-agents, plans.
+// How the agent shows its work with its real tools: commands of the person, background tasks, sub-agents, plans.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ async function working(options: ProgramOptions = {}): Promise<Program> {
   return program
 }
 
-/** Until the file `go` is there. */
+/** Runs until the file `go` exists. */
 const waiting = 'echo started; while [ ! -e go ]; do sleep 0.05; done; echo finished'
 const wait = JSON.stringify({ command: 'sh wait.sh' })
 

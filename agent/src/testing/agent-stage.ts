@@ -1,5 +1,4 @@
-// A stage for the whole agent: a folder and a home of its own, the simulated API behind a real client, and the tools that a
-// test gives it.
+// A stage for the whole agent: its own folder and home, the simulated API with a real client, and the tools that a test gives it.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,9 +31,9 @@ export type AgentStageOptions = {
   readonly settings?: Partial<Settings>
   readonly person?: Partial<Person>
   readonly summaries?: Script
-  /** What goes wrong between the client and the API. */
+  /** Faults between the client and the API. */
   readonly faults?: FaultPlan
-  /** The clock by which the client waits before it sends again. */
+  /** The clock for the client's retries. */
   readonly ports?: ModelPorts
   /** Puts files into the folder. */
   readonly prepare?: (places: { readonly folder: string; readonly home: string }) => void

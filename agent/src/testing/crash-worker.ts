@@ -1,5 +1,5 @@
-// A real process that compacts a session on disk and tells of every change it makes to the file system on the way, or
-// makes them so slowly that a kill falls into the middle of one. For tests; it is no part of the library.
+// A process that compacts a session on disk and reports every change that it makes to the file system, or makes them so slowly
+// that a kill falls into the middle of one. Only for tests.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { type FileChange, watchChanges } from './file-changes.ts'
@@ -7,19 +7,19 @@ import { type FileChange, watchChanges } from './file-changes.ts'
 export type CrashOrder = {
   readonly path: string
   readonly model: string
-  /** Keep this message and what follows it; all is summarized where it is left out. */
+  /** Keeps this message and everything after it. Default: summarizes everything. */
   readonly upTo?: string
   readonly isSlow: boolean
 }
 
-/** What a run has done to the disk since it began to compact, in order. */
+/** Changes of the disk since the compaction began, in order. */
 export type CrashReport = { readonly outcome: string; readonly changes: readonly FileChange[] }
 
 async function main({ path, model, upTo, isSlow }: CrashOrder): Promise<void> {
   const changes: FileChange[] = []
   const watch = watchChanges(fs, { isSlow, tell: (change) => changes.push(change) })
   syncBuiltinESMExports()
-  // Only now, so that what they take from node:fs is what is watched.
+  // Imported late, so that they use the watched functions of node:fs.
   const { offline } = await import('everlong')
   const { createEngine, eventLog } = await import('everlong/node')
   const talk = `console.log('Look at ${'the queue '.repeat(1500)}')`

@@ -1,4 +1,4 @@
-// Decides about commands in a workspace on disk, for tables of commands and the decisions that rules must make about them.
+// Decides about commands in a workspace on disk, for tables of commands and expected decisions.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PermissionMode } from '../app.ts'
@@ -10,7 +10,7 @@ import { readScript } from '../permissions/script.ts'
 export type CommandRules = {
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
-  /** Default: `allow`, which asks nothing, so that only rules that deny count. */
+  /** Default: `allow`, which never asks, so that only deny rules count. */
   readonly mode?: PermissionMode
 }
 
@@ -23,7 +23,7 @@ export function makeWorkspace(folder: string): string {
   return root
 }
 
-/** `WORKSPACE` in a command stands for the root. */
+/** `WORKSPACE` in a command is replaced by the root. */
 export function decideCommand(command: string, root: string, { mode = 'allow', ...lists }: CommandRules): Decision {
   const { rules, problems } = parseRules(lists)
   if (problems.length > 0) throw new Error(problems.join('\n'))
@@ -37,7 +37,7 @@ export type Decided = {
   readonly deny: readonly string[]
 }
 
-/** The commands by what was decided about them, in the order in which they were given. */
+/** The commands grouped by decision, in the given order. */
 export function sorted(commands: readonly string[], root: string, rules: CommandRules): Decided {
   const decided = commands.map((command) => ({ command, type: decideCommand(command, root, rules).type }))
   const of = (type: Decision['type']) => decided.flatMap((each) => (each.type === type ? [each.command] : []))

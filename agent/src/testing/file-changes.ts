@@ -1,5 +1,5 @@
-// The changes that a process makes to its files, watched where it asks the system for them, and made again elsewhere: as
-// many of them as a kill would have let through, the last one only in part.
+// Records the system calls with which a process changes files, and repeats them elsewhere: as many as would have happened before
+// a kill, the last one only in part.
 import type fs from 'node:fs'
 import { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 
@@ -13,10 +13,10 @@ export type FileChange =
 type Watching = { readonly isSlow: boolean; readonly tell: (change: FileChange) => void }
 type Files = typeof fs
 type Call = (...given: readonly unknown[]) => unknown
-/** What a call is about to change; undefined where it changes nothing. */
+/** The change that a call is about to make. Undefined if it changes nothing. */
 type Reading = (...given: readonly unknown[]) => FileChange | undefined
 
-/** Puts itself in front of the system's calls. Those that a call makes for itself are not told twice. */
+/** Wraps the system's calls. Nested calls are not recorded twice. */
 export function watchChanges(
   files: Files,
   { isSlow, tell }: Watching,
@@ -79,13 +79,13 @@ function readings(files: Files, names: ReadonlyMap<unknown, string>): Readonly<R
 
 const littleAtATime = 2_000
 
-/** A write may take less than it is given; with a pause before each, a kill has something to cut. */
+/** A write may accept fewer bytes than given. With a pause before each, a kill can cut it. */
 function slowly(bytes: Uint8Array): Uint8Array {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
   return bytes.subarray(0, littleAtATime)
 }
 
-/** Makes the change, below another folder; of a write only so many bytes. */
+/** Repeats the change below another folder. A write can be limited to some bytes. */
 export function makeChange(change: FileChange, place: (path: string) => string, most = Number.POSITIVE_INFINITY): void {
   const path = place(change.path)
   switch (change.type) {

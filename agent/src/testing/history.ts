@@ -1,7 +1,7 @@
-// A conversation of a wanted size, put into a session as a host would: questions, calls, results.
+// Adds a conversation of a given size to a session as a host would: questions, calls, results.
 import type { Session } from 'everlong/node'
 
-/** About four letters a token: what is said is made up, and different each time. */
+/** About four letters per token. The text is made up and different each time. */
 export function prose(tokens: number, seed: number): string {
   const words: string[] = []
   for (let at = 0, state = seed + 1; at < tokens; at++) {
@@ -27,7 +27,7 @@ const vocabulary = [
   'lock',
 ]
 
-/** So many rounds of a question, a read, its result and an answer; each round of about so many tokens. */
+/** Rounds of a question, a read, its result and an answer, with about `tokens` tokens per round. */
 export function fill(
   session: Session,
   { rounds, tokens, from = 0 }: { readonly rounds: number; readonly tokens: number; readonly from?: number },

@@ -1,4 +1,4 @@
-// The simulated API of a long run, in a thread of its own: what it remembers does not count as the agent's memory.
+// The simulated API of a long run, in its own thread, so that its memory does not count as the agent's.
 import { parentPort, workerData } from 'node:worker_threads'
 import {
   type Answer,
@@ -52,7 +52,7 @@ function isSubagent({ tools }: ScriptRequest): boolean {
   return !tools.some(({ name }) => name === 'Task')
 }
 
-/** The same worker; next to its own calls it now and then starts a sub-agent, uses the skill, or calls the server. */
+/** Like the worker, but now and then starts a sub-agent, uses the skill, or calls the server. */
 function withHelpers(script: Script): Script {
   return async (request, context) => {
     const answer = await script(request, context)
@@ -75,5 +75,5 @@ const helpers: Readonly<Record<number, Answer>> = {
   }),
 }
 
-// Others import its types.
+// Other files import only its types.
 if (parentPort) await serve(workerData as LongRunApi)

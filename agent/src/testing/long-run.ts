@@ -1,5 +1,5 @@
-// A long run of the whole agent: a generated repository in a real folder, real tools, sub-agents, an MCP server and a skill,
-// in a small window. It watches every request that goes out and looks at what is left at the end.
+// A long run of the whole agent: a generated repository in a real folder, real tools, sub-agents, an MCP server and a skill, in a
+// small window. Checks every request, and the final state.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ export type LongRunOptions = {
   readonly turns: number
   /** On one request in twenty. */
   readonly hasFaults?: boolean
-  /** After each task, of which each takes about twelve answers. */
+  /** Called after each task, which takes about twelve answers. */
   readonly onTask?: ((task: number, agent: Agent) => void) | undefined
 }
 
@@ -31,11 +31,11 @@ export type LongRunReport = {
   readonly tasks: number
   /** Tests of the repository that fail at the end. */
   readonly failing: readonly string[]
-  /** Rules of the person that are no longer in the context word for word. */
+  /** Rules of the person that the context no longer contains verbatim. */
   readonly lost: readonly string[]
-  /** Requests that break a rule of the API, or that the window could not take. */
+  /** Requests that break a rule of the API or exceed the window. */
   readonly invalid: readonly string[]
-  /** How turns ended that did not end as they should. */
+  /** Unexpected endings of turns. */
   readonly endings: readonly string[]
   readonly largest: number
   readonly compactions: number
@@ -44,7 +44,7 @@ export type LongRunReport = {
   readonly cost: number
   /** Results without an error, by tool. */
   readonly calls: Readonly<Record<string, number>>
-  /** Results with an error, by tool: what the tools refuse is part of the work. */
+  /** Results with an error, by tool. A tool's refusals are part of the work. */
   readonly errors: Readonly<Record<string, number>>
 }
 
@@ -52,7 +52,7 @@ export const longRunWindow = 28_000
 const modelName = 'claude-opus-4-5'
 const maxTokens = 4_000
 const turnsPerTask = 12
-/** Beyond what a page for rules holds, the oldest give way. */
+/** If there are more rules than fit on the page, the oldest are dropped. */
 const mostRules = 50
 
 export async function longRun({ turns, hasFaults = false, onTask }: LongRunOptions): Promise<LongRunReport> {
@@ -93,7 +93,7 @@ export async function longRun({ turns, hasFaults = false, onTask }: LongRunOptio
 type Watch = ReturnType<typeof createWatch>
 type Work = Pick<LongRunOptions, 'turns' | 'onTask'> & { readonly watch: Watch }
 
-/** Task after task, each with a rule of its own. Returns how many there were. */
+/** Runs task after task, each with its own rule. Returns the number of rules. */
 async function work(agent: Agent, { turns, watch, onTask }: Work): Promise<number> {
   agent.on((event) => watch.hear(event))
   let task = 0
@@ -191,7 +191,7 @@ function createWatch() {
       if (event.type === 'stopped' && !['finished', 'turn-limit'].includes(event.why)) endings.push(event.why)
       if (event.type === 'failed') endings.push(`${event.failure.reason}: ${event.failure.message}`)
     },
-    // As it is now: a sub-agent in the background is aborted when the agent is closed, and that is no invalid request.
+    // The present state: a sub-agent in the background is aborted when the agent is closed, which is not an invalid request.
     report: () => structuredClone({ ...seen, invalid, endings, calls, errors }),
   }
 }

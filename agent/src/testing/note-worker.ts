@@ -1,5 +1,5 @@
-// A process of its own that takes notes of one session again and again, until it has done so often enough or is killed.
-// Says that it is there, and then on a line of its own what became of each extraction. Arguments: transcript, address of the model, name, how often.
+// A process that repeatedly takes notes of one session, a given number of times or until it is killed. Reports its start, and
+// then the result of each extraction on its own line. Arguments: transcript, address of the model, name, count.
 import { countTokens, type Message } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { createLedger } from 'everlong/internal/compaction'

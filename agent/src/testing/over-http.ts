@@ -1,4 +1,4 @@
-// Stages for scenario tests: the engine with its own client, the simulator behind a socket, closed after each test.
+// Stages for scenario tests: the engine with its own client, and the simulator on a socket. Closed after each test.
 import type { HostHooks } from 'everlong'
 import { afterEach, vi } from 'vitest'
 import type { LoopEvent } from '../events.ts'
@@ -17,14 +17,14 @@ export function stagesOverHttp(): (options?: StageOptions) => Promise<Stage> {
   }
 }
 
-/** Runs the loop to its end. A loop that would never end stops at a turn limit that no test here comes near. */
+/** Runs the loop to its end. An endless loop stops at a turn limit that no test here reaches. */
 export async function runLoop(options: QueryOptions): Promise<readonly LoopEvent[]> {
   const events: LoopEvent[] = []
   for await (const event of query({ maxTurns: 100, ...options })) events.push(event)
   return events
 }
 
-/** The types of what was yielded, in order, without the engine's own; several in a row are named once. */
+/** The types of the yielded events in order, without the engine's own. Repeated ones appear once. */
 export function inTurn(events: readonly LoopEvent[]): readonly LoopEvent['type'][] {
   const types = events.map(({ type }) => type).filter((type) => type !== 'engine')
   return types.filter((type, at) => type !== types[at - 1])
@@ -42,13 +42,13 @@ export function eventsOf<T extends LoopEvent['type']>(
   return events.filter((event): event is Extract<LoopEvent, { readonly type: T }> => event.type === type)
 }
 
-/** A promise, and the way to keep it: for a script that is to wait. */
+/** A promise and the function that resolves it, for a script that must wait. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { opened: promise, open: resolve }
 }
 
-/** Throws when it has not come to that after a minute: a test that waits for nothing fails, and ends. */
+/** Throws after a minute, so that a test that waits in vain fails and ends. */
 export async function until(isSo: () => boolean): Promise<void> {
   await vi.waitUntil(isSo, { timeout: 60_000, interval: 5 })
 }

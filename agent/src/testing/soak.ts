@@ -1,5 +1,5 @@
-// A long session of the loop: task after task, each with a rule that must hold to the end. It looks at every request
-// that goes out, and at what is left at the end.
+// A long session of the loop: task after task, each with a rule that must hold to the end. Checks every request, and the final
+// state.
 import type { FaultPlan } from '@everlong/simulator'
 import { checkRequest, textOf } from 'everlong/internal'
 import { contextTokens } from 'everlong/internal/compaction'
@@ -17,23 +17,23 @@ export type SoakOptions = StageOptions & {
 export type SoakReport = {
   readonly turns: number
   readonly tasks: number
-  /** How many rules were laid down: one with each of the first tasks. */
+  /** Number of rules given: one with each of the first tasks. */
   readonly rules: number
   readonly compactions: number
-  /** How many requests met a fault. */
+  /** Number of requests with a fault. */
   readonly faults: number
-  /** Requests of turns that break a rule of the API, or that the window could not take. */
+  /** Requests of turns that break a rule of the API or exceed the window. */
   readonly invalid: readonly string[]
   readonly largest: number
-  /** Rules that are no longer in the context word for word. */
+  /** Rules that the context no longer contains verbatim. */
   readonly lost: readonly string[]
-  /** How loops ended that did not end as they should. */
+  /** Unexpected endings of loops. */
   readonly endings: readonly string[]
 }
 
 export const soakWindow = 24_000
 const turnsPerTask = 12
-/** More rules than anybody lays down; beyond what a page for rules holds, the oldest give way. */
+/** More rules than anyone gives. If there are more than fit on the page, the oldest are dropped. */
 const mostRules = 50
 
 const faultTypes = [
@@ -46,7 +46,7 @@ const faultTypes = [
   'truncate',
 ] as const
 
-/** On one request in twenty something goes wrong: a refusal, a broken connection, a stream that ends too early. */
+/** One request in twenty fails: a refusal, a broken connection, a stream that ends too early. */
 export const soakFaults: FaultPlan = {
   seed: 9,
   rules: faultTypes.map((type) => ({ probability: 0.05 / faultTypes.length, fault: { type } })),
@@ -99,7 +99,7 @@ function createWatch(stage: Stage) {
   let largest = 0
   let compactions = 0
   return {
-    /** Looks at what went out since, and lets it go: a long run must not be held in memory by its watcher. */
+    /** Checks the new requests and drops them, so that the watcher of a long run does not fill the memory. */
     look: () => {
       for (const { request, result } of stage.sent.splice(0)) {
         if (request.source !== 'turn') continue

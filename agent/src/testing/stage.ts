@@ -1,5 +1,5 @@
-// A stage for the loop: the simulated API with an agent and a summarizer behind it, a made-up repository with tools that
-// work, and an engine in front. In process, or over HTTP on this machine.
+// A stage for the loop: the simulated API with an agent and a summarizer, a made-up repository with working tools, and an engine.
+// In process, or over HTTP on this machine.
 import {
   type AgentOptions,
   agent,
@@ -30,14 +30,14 @@ import { type AnyTool, defineTool } from '../tool.ts'
 
 export type StageOptions = {
   readonly model?: string
-  /** Of the model, in tokens. */
+  /** Size of the model's window, in tokens. */
   readonly window?: number
   readonly turnsPerTask?: number
-  /** Behind requests that ask for a summary. */
+  /** Answers requests for a summary. */
   readonly summaries?: Script
-  /** Behind requests that ask for notes about the session. */
+  /** Answers requests for notes about the session. */
   readonly notes?: Script
-  /** In the agent's place. */
+  /** Replaces the agent's script. */
   readonly script?: Script
   readonly agent?: Partial<AgentOptions>
   readonly simulator?: Partial<SimulatorOptions>
@@ -53,7 +53,7 @@ export type Stage = {
   readonly repository: Repository
   readonly tools: readonly AnyTool[]
   readonly events: EngineEvent[]
-  /** Every request that went out, and what came of it. */
+  /** Every request and its result. */
   readonly sent: { readonly request: ModelRequest; readonly result: ModelAnswer | ModelFailure }[]
   readonly close: () => Promise<void>
 }
@@ -102,7 +102,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const engine = createEngine({
     model,
     environment: {},
-    // The state of this checkout is nobody's business, and git would run at every compaction.
+    // The state of this checkout does not matter, and git would run at every compaction.
     workspace: { state: async () => ({ type: 'unknown', why: 'a test' }) },
     onEvent: (event) => events.push(event),
     ...options.engine,
@@ -123,7 +123,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   }
 }
 
-/** A stage whose window is soon full: the threshold is 59,000 and the target 35,400. Nothing is cleared on the way. */
+/** A stage whose window fills soon: the threshold is 59,000 and the target 35,400. Nothing is cleared before. */
 export function setSmallStage(options: StageOptions = {}): Promise<Stage> {
   return setStage({
     window: 80_000,
@@ -142,14 +142,14 @@ export function setSmallStage(options: StageOptions = {}): Promise<Stage> {
   })
 }
 
-/** Back-off takes hardly any time; what watches for silence, or keeps a connection alive, waits as it would. */
+/** Retries wait hardly at all. Keep-alives and waits for silence take their real time. */
 export function shortWait(milliseconds: number, signal?: AbortSignalPort): Promise<void> {
   return systemPorts.wait(milliseconds < 10_000 ? milliseconds / 200 : milliseconds, signal)
 }
 
 const readers: ReadonlySet<string> = new Set(['Read', 'Grep'])
 
-/** The repository's own tools: they check their inputs themselves. */
+/** The repository's own tools, which check their inputs themselves. */
 export function repositoryTools(repository: Repository): readonly AnyTool[] {
   const tools = toolsOf(repository)
   return tools.definitions.map((definition) => ({

@@ -1,4 +1,4 @@
-// A bench for tools: a workspace in a temporary folder, a session in memory, and a person whose answers the test gives.
+// A bench for tools: a workspace in a temporary folder, a session in memory, and a person whose answers the test sets.
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -23,7 +23,7 @@ export type Bench = {
   readonly setMode: (mode: PermissionMode) => void
   readonly write: (path: string, text: string) => void
   readonly read: (path: string) => string
-  /** Calls a tool and puts the call and its result into the conversation. */
+  /** Calls a tool and adds the call and its result to the conversation. */
   readonly call: (name: string, input: unknown, signal?: AbortSignal) => Promise<ToolOutput>
   /** The text of the result; an error starts with `ERROR: `. */
   readonly say: (name: string, input: unknown) => Promise<string>
@@ -35,11 +35,11 @@ export type BenchOptions = Partial<ToolsOptions> & {
   readonly answers?: readonly (readonly string[])[]
   readonly startMode?: PermissionMode
   readonly stage?: StageOptions
-  /** Whether the engine gets the redaction of the tools, as in the agent. Default: true. */
+  /** Whether the engine gets the tools' redaction, as in the agent. Default: true. */
   readonly isEngineRedacting?: boolean
-  /** Where the folder of the bench is made. Default: the system's folder for temporary files. */
+  /** Parent folder of the bench. Default: the system's temporary folder. */
   readonly base?: string
-  /** With a transcript on disk. */
+  /** Whether the transcript is on disk. */
   readonly isOnDisk?: boolean
 }
 

@@ -1,4 +1,4 @@
-// Replaces a text in a file's text: exactly, once or everywhere. Pure. Line ends stay as the file has them.
+// Replaces a text in a file's text: exactly, once or everywhere. Pure. Keeps the file's line ends.
 
 export type TextEdit = { readonly before: string; readonly after: string; readonly isAll: boolean }
 
@@ -40,7 +40,7 @@ function lineAt(text: string, at: number): number {
   return text.slice(0, at).split('\n').length
 }
 
-/** The same lines with other white space, or with line numbers in front, are common mistakes. */
+/** Common mistakes: the same lines with other white space, or with line numbers. */
 function hintFor(text: string, before: string): string {
   const again = ' Read the file again and copy the text exactly.'
   if (/^\s*\d+\t/.test(before)) return ' Leave out the line numbers that Read puts in front of each line.'

@@ -1,8 +1,8 @@
-// compact: the agent asks for a compaction of its own conversation. A sub-agent asks for one of its own.
+// compact: the agent requests a compaction of its own conversation. A sub-agent requests one of its own.
 import { compactTool } from 'everlong/node'
 import type { AnyTool } from '../tool.ts'
 
-/** Only the name and the description: which session it is about is known with each call. */
+/** Only for the name and the description. Each call says which session it is about. */
 const { name, description, input_schema } = compactTool({
   scheduleCompaction: () => ({ isScheduled: false, why: 'There is no session.' }),
 })

@@ -44,19 +44,19 @@ export type ToolsOptions = {
   /** The workspace's folder. */
   readonly workspace: string
   readonly person: Person
-  /** The mode as it is now; plan mode changes it. */
+  /** The current mode; plan mode changes it. */
   readonly mode: Mode
-  /** Rules of the settings. Wrong ones are reported by `parseRules`; here they are errors. */
+  /** Rules of the settings. `parseRules` reports invalid ones; here they are errors. */
   readonly permissions?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
   /** Stores rules for later sessions. */
   readonly keepRules?: PermissionOptions['keepRules']
-  /** Default: this process's own. */
+  /** Default: this process's environment. */
   readonly environment?: Environment
   /** Secrets of the settings, by a name that may be shown. */
   readonly secrets?: Secrets
   /** The sandbox for commands. Default: none. */
   readonly sandbox?: Pick<SandboxOptions, 'mode' | 'onUnavailable'> & { readonly agentHome?: string }
-  /** MCP servers by name. They are started when they are needed. */
+  /** MCP servers by name. They start on demand. */
   readonly mcpServers?: Readonly<Record<string, McpServer>>
   /** Folders with skills, the most important first. Those that are not there are left out. */
   readonly skillFolders?: readonly string[]
@@ -75,7 +75,7 @@ export type ToolsOptions = {
 export type AgentTools = {
   readonly tools: readonly AnyTool[]
   readonly sandbox: () => SandboxStatus
-  /** The rules that hold now, as people write them. */
+  /** The current rules in their written form. */
   readonly rules: () => { readonly allow: readonly string[]; readonly deny: readonly string[] }
   readonly tasks: Tasks
   /** Runs a command that the person typed. */
@@ -96,7 +96,7 @@ export type AgentTools = {
   readonly close: () => Promise<void>
 }
 
-/** Throws an Error that lists every rule that cannot be read. */
+/** Throws an Error that lists every invalid rule. */
 export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const { environment = process.env, person, mode, tell = addNotification, onTaskEnded } = options
   const running = new Set<RunningProcess>()
@@ -168,7 +168,7 @@ function writtenRules({ allow, deny }: RuleSet): ReturnType<AgentTools['rules']>
   return { allow: allow.map(formatRule), deny: deny.map(formatRule) }
 }
 
-/** Empty lists are left out: they would hide what the conversation shows. */
+/** Empty lists are omitted, because they would hide what the conversation shows. */
 function serverState(servers: readonly Server[], found: readonly string[]) {
   const mcpInstructions = servers.flatMap((server) => {
     const text = server.instructions()
@@ -222,7 +222,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
   const close = () => {
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })
   }
-  /** Without the tools that a rule denies altogether: the model need not see them. */
+  /** Without tools that a rule denies completely, which the model need not see. */
   const permitted = (tools: readonly AnyTool[]) =>
     tools.filter(({ name }) => !rules.deny.some(({ type, tool }) => type === 'any' && tool === name))
   return { kit, close, permitted }

@@ -2,7 +2,7 @@
 import { formatPatch, structuredPatch } from 'diff'
 
 const longest = 40_000
-/** Comparing takes long for texts that have little in common. */
+/** Comparing texts with little in common takes long. */
 const timeoutMs = 200
 
 export type Diff = { readonly text: string; readonly added: number; readonly removed: number }

@@ -1,4 +1,4 @@
-// Edit: replaces an exact text in a file that was read and is unchanged since.
+// Edit: replaces an exact text in a file that was read and has not changed since.
 import { z } from 'zod'
 import type { AnyTool } from '../tool.ts'
 import { changeText } from './change-text.ts'

@@ -1,4 +1,4 @@
-// Runs a module in a thread of its own, once: for work that may take long and must not block the terminal.
+// Runs a module once in its own thread, for work that may take long and must not block the terminal.
 
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../reason-of.ts'
@@ -11,7 +11,7 @@ export type WorkerOptions = {
   readonly data: unknown
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** What to say when it took too long. */
+  /** The message if it took too long. */
   readonly tooSlow: string
 }
 

@@ -1,4 +1,5 @@
-// What all tools share: the workspace, permissions, secrets, what each session has read, and where long output goes.
+// Shared parts of all tools: the workspace, permissions, secrets, the files that each session has read, and the folder for long
+// output.
 
 import { join } from 'node:path'
 import { sessionFolder } from 'everlong/internal/node'
@@ -18,29 +19,29 @@ export type Kit = {
   readonly workspace: Workspace
   readonly permissions: Permissions
   readonly redactor: Redactor
-  /** For commands. */
+  /** The environment for commands. */
   readonly environment: Readonly<Record<string, string>>
   readonly readFiles: (session: Session) => ReadFiles
-  /** Folders of our own that this session may read. */
+  /** Our own folders that this session may read. */
   readonly ownFolders: (session: Session) => readonly string[]
-  /** Where the output of this session's commands is stored in full. */
+  /** Folder for the full output of this session's commands. */
   readonly outputFolder: (session: Session) => string
 }
 
-/** What a call is about to do: first it is worked out and checked, then permission is asked, then it runs. */
+/** A planned call. It is prepared and checked first, then permission is asked, then it runs. */
 export type Planned = {
   readonly access: Access
   /** One line for the person: `Edit src/main.ts`. */
   readonly title: string
   readonly detail?: PermissionRequest['detail']
   readonly run: () => Promise<ToolOutput | string> | ToolOutput | string
-  /** Called in place of `run` if it may not run. */
+  /** Called instead of `run` if the call may not run. */
   readonly cancel?: () => void
 }
 
 export type GuardedTool<Input> = Omit<Tool<Input>, 'run' | 'input'> & {
   readonly input: z.ZodType<Input>
-  /** A result in place of a plan is an error that needs no permission: there is no such file. */
+  /** Returns a result instead of a plan for an error that needs no permission, such as a missing file. */
   readonly plan: (input: Input, context: ToolContext) => Promise<Planned | ToolOutput> | Planned | ToolOutput
 }
 
@@ -61,14 +62,14 @@ export function guardedTool<Input>(kit: Kit, { plan, ...tool }: GuardedTool<Inpu
   })
 }
 
-/** Why a call may not run. */
+/** The reason why a call may not run. */
 async function refusal(kit: Kit, asked: Asked): Promise<string | undefined> {
   const answer = await kit.permissions.check(asked)
   if (asked.signal.aborted) return interrupted
   return answer.type === 'denied' ? answer.message : movedSince(kit, asked.access)
 }
 
-/** Somebody may have put a link into the path while the person was asked. What was agreed to holds for the old place only. */
+/** A link may have been put into the path while the person was asked. The agreement covers only the old place. */
 async function movedSince({ workspace }: Kit, access: Access): Promise<string | undefined> {
   if (access.type !== 'read' && access.type !== 'write') return undefined
   const { path, shown, real } = access.place
@@ -85,12 +86,12 @@ export function outputFolderOf(transcript: string): string {
   return join(sessionFolder(transcript), 'output')
 }
 
-/** Where the whole output of a call goes when it is long. */
+/** File for the whole output of a call if it is long. */
 export function outputPath(kit: Kit, { session, toolUseId }: ToolContext): string {
   return join(kit.outputFolder(session), `${toolUseId.replace(/[^\w-]/g, '_')}.txt`)
 }
 
-/** Unix errors in words. */
+/** Explains Unix errors. */
 export function problemOf(error: unknown, path: string): string {
   const known = words[codeOf(error) ?? '']
   return known === undefined ? `${path}: ${reasonOf(error)}` : `${path}: ${known}`

@@ -30,7 +30,7 @@ export function planTools(person: Person, mode: Mode): readonly AnyTool[] {
       const request = { toolUseId, tool: 'ExitPlanMode', title, detail, offersEdits: true }
       const answer = await person.askPermission(request, signal)
       if (answer.type === 'deny') return failed(rejected(answer))
-      // The person may have switched modes while they read.
+      // The person may have switched modes while reading.
       if (mode.get() === 'plan') mode.set(answer.type === 'accept-edits' ? 'accept-edits' : before)
       return { content: 'The user agrees to the plan. Plan mode is off: carry it out.', details: { plan } }
     },

@@ -1,5 +1,5 @@
-// What a conversation has read of files: so that a file is not changed unseen or after somebody else changed it, and the
-// same text is not sent twice. One for each session, because a sub-agent has seen nothing of what its parent read.
+// The files that a conversation has read, so that no file is changed unseen or after somebody else changed it, and no text is
+// sent twice. One per session, because a sub-agent has not seen what its parent read.
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { blocksOf, isText, isToolResult, textOf } from 'everlong/internal'
@@ -9,19 +9,19 @@ type Seen = { readonly hash: string; readonly modified: number; readonly size: n
 type Shown = {
   readonly hash: string
   readonly toolUseId: string
-  /** As the call named it. */
+  /** The name in the call. */
   readonly name: string
   readonly text: string
 }
 
 export type ReadFiles = {
-  /** The file as it was when the conversation last read or wrote it. */
+  /** Notes the content of the file when the conversation reads or writes it. */
   readonly note: (path: string, bytes: Uint8Array | string) => Promise<void>
   readonly has: (path: string) => boolean
-  /** Undefined while it is as it was; otherwise what to do. */
+  /** Undefined while the file is unchanged; otherwise advice. */
   readonly problem: (path: string, shown: string) => Promise<string | undefined>
   readonly noteShown: (key: string, shown: Shown) => void
-  /** Where the conversation still shows this very text, in words. */
+  /** Where the conversation still shows exactly this text. Undefined if it does not. */
   readonly stillShown: (key: string, hash: string) => string | undefined
 }
 
@@ -43,7 +43,7 @@ export function createReadFiles(session: Session): ReadFiles {
       if (!known) return `${name} has not been read in this conversation. Read it first, then change it.`
       const { mtimeMs, size } = await stat(path)
       if (mtimeMs === known.modified && size === known.size) return undefined
-      // Touched, or written with the same text: nothing has changed.
+      // Only touched, or written with the same text.
       if (hashOf(await readFile(path)) === known.hash) return undefined
       return `${name} has changed since it was read, by the user, a command or another program. Read it again, then change it.`
     },
@@ -57,7 +57,7 @@ export function createReadFiles(session: Session): ReadFiles {
   }
 }
 
-/** A compaction, a clearing, an undo or a rewind may have taken the result out of the conversation. */
+/** A compaction, a clearing, an undo or a rewind may have removed the result from the conversation. */
 function isResultIn(session: Session, { toolUseId, text }: Shown): boolean {
   return session
     .messages()
@@ -73,7 +73,7 @@ export function fileTitle(name: string): string {
   return `The file ${name}, which the user named:`
 }
 
-/** The next attachment or the end of the frame follows: a longer text of the same file is another text. */
+/** The next attachment or the end of the frame must follow, because a longer text of the same file is a different text. */
 function isAttachedIn(session: Session, { name, text }: Shown): boolean {
   const whole = ['\n\n# ', '\n</system-reminder>'].map((end) => `${fileTitle(name)}\n\n${text}${end}`)
   return session

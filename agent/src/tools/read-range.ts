@@ -1,4 +1,4 @@
-// Numbers the lines of a text, from a first line on, within limits. Says at the end what is left and how to read it.
+// Numbers the lines of a text from a first line on, within limits. Adds a note about the rest and how to read it.
 
 const mostLines = 2_000
 const longestLine = 2_000
@@ -20,7 +20,7 @@ export function readRange(
 ): Range {
   if (whole === '') return { type: 'read', text: '(The file is empty.)', first: 1, count: 0, lines: 0 }
   const all = whole.split('\n')
-  // A line end at the very end starts no line.
+  // A line end at the very end starts no new line.
   if (all.at(-1) === '') all.pop()
   const first = Math.max(1, offset ?? 1)
   if (first > all.length) return { type: 'beyond', lines: all.length }

@@ -10,7 +10,7 @@ import { hashOf } from './read-files.ts'
 import { readRange } from './read-range.ts'
 import { similarNames } from './similar-names.ts'
 
-/** A file that is larger is read in parts. */
+/** Larger files are read in parts. */
 const largestWhole = 256 * 1024
 const largestImage = 3_750_000
 /** No file that an agent edits is larger. */
@@ -49,7 +49,7 @@ async function read(kit: Kit, reading: Reading): Promise<ToolOutput> {
   const { place } = reading
   let file: Awaited<ReturnType<typeof open>>
   try {
-    // A pipe would wait for a writer; a link that appeared since the check is not followed.
+    // A pipe would wait for a writer, and a link that appeared since the check is not followed.
     file = await open(place.real, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0))
   } catch (error) {
     return failed(`${problemOf(error, place.shown)}${await similarNames(place)}`)

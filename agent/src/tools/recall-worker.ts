@@ -1,4 +1,4 @@
-// The thread that recall works in: one archive, opened again when the session is another.
+// The thread for recall. It has one archive, and opens another one if the session changes.
 
 import { parentPort } from 'node:worker_threads'
 import { type Archive, createRecallTool, openArchive } from 'everlong/node'

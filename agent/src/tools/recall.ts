@@ -1,5 +1,5 @@
-// recall: searches and reads everything that was ever said in the session, also what has left the context. It works in a
-// thread of its own, because indexing a long session takes time.
+// recall: searches and reads everything that was ever said in the session, including text that has left the context. It works in
+// its own thread, because indexing a long session takes time.
 import { Worker } from 'node:worker_threads'
 import { type Archive, createRecallTool, recallTool } from 'everlong/node'
 import type { AnyTool, ToolOutput } from '../tool.ts'
@@ -8,7 +8,7 @@ import type { RecallAnswer, RecallRequest } from './recall-worker.ts'
 
 export type Recall = { readonly tool: AnyTool; readonly close: () => Promise<void> }
 
-/** Only what the tool is called and takes: the thread has the archive. */
+/** Only for the tool's name and input. The thread has the archive. */
 const { name, description, input_schema } = createRecallTool({
   get archive(): Archive {
     throw new Error('The archive is in another thread.')
@@ -24,7 +24,7 @@ export function createRecall(): Recall {
     waiting.clear()
     worker = undefined
   }
-  /** A thread that fails emits `error` and then `exit`; by then another one may have been started. */
+  /** A thread that fails emits `error` and then `exit`; another one may have started by then. */
   const end = (ended: Worker, why: string) => {
     if (ended === worker) fail(why)
   }

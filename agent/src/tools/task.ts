@@ -1,4 +1,4 @@
-// Task: hands a task to a sub-agent, which works in a conversation of its own.
+// Task: gives a task to a sub-agent, which works in its own conversation.
 import { toolsWithHooks } from '../hooks.ts'
 import { type SubagentType, subagentTool } from '../subagent-tool.ts'
 import type { AnyTool } from '../tool.ts'
@@ -10,14 +10,14 @@ export type TaskOptions = {
   readonly all: readonly AnyTool[]
   readonly tasks: Tasks
   readonly system: string | undefined
-  /** Kinds of one's own. */
+  /** Custom kinds of sub-agents. */
   readonly own?: readonly SubagentType[]
 }
 
 const defaultSystem =
   'You are a sub-agent of a coding agent. Do the task that you are given, completely and nothing else. Your last message is your report to the agent that gave it: state what you found or did, with paths and line numbers, and what you could not do.'
 
-/** Sub-agents start no sub-agents, and their hooks run as well. */
+/** Sub-agents cannot start sub-agents. Hooks run for their calls as well. */
 export function taskTool({ looking, all, tasks, system = defaultSystem, own = [] }: TaskOptions): AnyTool {
   return subagentTool({
     name: 'Task',

@@ -1,5 +1,5 @@
-// Background tasks: commands and sub-agents that run while the conversation continues. The tools TaskOutput and TaskStop
-// read and end them; the conversation is told when one ends.
+// Background tasks: commands and sub-agents that run while the conversation continues. The tools TaskOutput and TaskStop read and
+// end them; the conversation gets a message when one ends.
 import { randomBytes } from 'node:crypto'
 import type { Session } from 'everlong/node'
 import { z } from 'zod'
@@ -9,9 +9,9 @@ import { failed } from './kit.ts'
 export type BackgroundTask = {
   readonly id: string
   readonly title: string
-  /** What came since it was last taken. */
+  /** The output since the last call. */
   readonly take: () => string
-  /** Its newest lines, for a person. Takes nothing. */
+  /** Its newest lines, for a person. Does not affect `take`. */
   readonly recent: () => readonly string[]
   readonly stop: () => Promise<void>
   /** How it ended, in a few words: `finished with exit code 0`. Never rejects. */
@@ -24,9 +24,9 @@ export type Tasks = {
   readonly start: (task: BackgroundTask, session: Session) => void
   readonly list: () => readonly TaskInfo[]
   readonly find: (id: string) => FoundTask | undefined
-  /** A call that runs in the foreground could continue in the background. Returns a function that takes the offer back. */
+  /** Offers to move a foreground call to the background. Returns a function that withdraws the offer. */
   readonly offer: (move: () => void) => () => void
-  /** Sends all of them there. Returns how many there were. */
+  /** Moves all of them to the background. Returns their number. */
   readonly moveAll: () => number
   readonly stopAll: () => Promise<void>
 }
@@ -47,7 +47,7 @@ export type TasksOptions = {
   readonly onChange: () => void
   /** Tells the model of a session that one of its tasks has ended. */
   readonly tell: (notification: string, session: Session) => void
-  /** Hears one line for the person when a task has ended by itself. */
+  /** Called with one line for the person when a task has ended by itself. */
   readonly onTaskEnded?: ((line: string) => void) | undefined
 }
 
@@ -97,7 +97,7 @@ export function createTasks({ onChange, tell, onTaskEnded }: TasksOptions): Task
   }
 }
 
-/** The session may be closed by now: then nobody is left to be told. */
+/** The session may be closed by now, and then nobody is left to inform. */
 function tellSafely(tell: () => void): void {
   try {
     tell()

@@ -1,4 +1,4 @@
-// TodoWrite: the agent's list of what is to do. The engine reads it off the conversation and restores it after a compaction.
+// TodoWrite: the agent's list of steps. The engine reads it from the conversation and restores it after a compaction.
 import { z } from 'zod'
 import { type AnyTool, defineTool } from '../tool.ts'
 

@@ -1,4 +1,4 @@
-// Write: a new file, or the whole text of one that was read and is unchanged since.
+// Write: creates a file, or replaces the text of one that was read and has not changed since.
 import { lstat, readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { codeOf, type Place } from '../files/paths.ts'
@@ -38,7 +38,7 @@ type Before =
   | { readonly type: 'text'; readonly text: string | undefined }
   | { readonly type: 'refused'; readonly why: string }
 
-/** The text that the file has now, if it may be replaced; undefined if there is no file. */
+/** The present text of the file, if it may be replaced. Undefined if there is no file. */
 export async function textBefore(kit: Kit, { real, shown }: Place, { session }: ToolContext): Promise<Before> {
   try {
     if (!(await lstat(real)).isFile()) return { type: 'refused', why: `${shown} is not a file that can be written.` }
@@ -62,7 +62,7 @@ type Writing = {
   readonly diff: ReturnType<typeof diffOf>
 }
 
-/** Whatever happened while somebody was asked, the file must still be as it was planned for. */
+/** The file must still be in the planned state, whatever happened while the person was asked. */
 export async function write(kit: Kit, { place, content, context, isNew, diff }: Writing): Promise<ToolOutput> {
   const { real, shown } = place
   const files = kit.readFiles(context.session)

@@ -1,5 +1,5 @@
-// The engine's events as OpenTelemetry metrics and spans, named by the GenAI conventions where those have a name. Nothing
-// leaves the machine unless the host's meter and tracer send it.
+// The engine's events as OpenTelemetry metrics and spans, named by the GenAI conventions if these have a name. Nothing leaves the
+// machine unless the host's meter and tracer send it.
 import type { Attributes, Meter, Span, Tracer } from '@opentelemetry/api'
 import { type TokenCounts, totalOf } from '../core/message/usage.ts'
 import type { Emit } from '../core/ports/events.ts'
@@ -56,7 +56,7 @@ function countEvents(meter: Meter, attributes: Attributes): Emit {
       misses.add(1, named)
       if (event.cost !== undefined) missed.add(event.cost, named)
     }
-    // What failed was paid for as well.
+    // Failed requests cost money as well.
     if (type === 'memory-extracted' || type === 'memory-failed') used('extract_memory', event)
     if (type === 'collapse-staged' || type === 'collapse-failed') used('collapse', event)
   }

@@ -1,5 +1,5 @@
-// What the converters share: content read from another shape and written back. A block that still says the same comes back
-// as the very part it was read from, so that fields we know nothing of survive.
+// Shared parts of the converters: reading content of another shape and writing it back. An unchanged block is written as the same
+// part that it was read from, so that unknown fields survive.
 
 import { inputOf } from '../core/message/chat-completions.ts'
 import { defined, isObject, type JsonObject, objectAt, stringAt } from '../core/message/json.ts'
@@ -20,7 +20,7 @@ export type ReadPart<Part> = { readonly block: Block; readonly part: Part }
 
 export type MakeParts<Part> = (block: Block, before: Part | undefined) => readonly Part[]
 
-/** `make` gets a block that is new or changed, with the part that held it before: the call or result of the same id. */
+/** `make` gets a new or changed block, and the part that contained it before: the call or result with the same id. */
 export function writeParts<Part>(
   blocks: readonly Block[],
   read: readonly ReadPart<Part>[],
@@ -44,14 +44,14 @@ function idOf(block: Block): string | undefined {
   return isToolResult(block) ? `result ${block.tool_use_id}` : undefined
 }
 
-/** Each gets the SDK's message that its blocks were read from, perhaps before they were shortened. */
+/** Each function gets the SDK's message that its blocks were read from, perhaps before they were shortened. */
 export type MessageWriters<Foreign> = {
   readonly answer: (blocks: readonly Block[], before: Foreign | undefined) => readonly Foreign[]
   readonly result: (block: ToolResultBlock, before: Foreign | undefined) => readonly Foreign[]
   readonly said: (blocks: readonly Block[], before: Foreign | undefined) => readonly Foreign[]
 }
 
-/** Blocks of the same origin become one message again, and results messages of their own. */
+/** Blocks of the same origin become one message again. Results become separate messages. */
 export function writeRuns<Foreign>(
   { role, content }: Message,
   originOf: OriginOf<Foreign>,
@@ -72,7 +72,7 @@ export function writeRuns<Foreign>(
   })
 }
 
-/** The parts of a content, each with our block for it. */
+/** The parts of a content, each with its block. */
 export function readParts(content: unknown, blockOf: (part: JsonObject) => Block): readonly ReadPart<unknown>[] {
   const parts = Array.isArray(content) ? content : blocksOf(content)
   return parts.map((part) => ({ block: blockOf(isObject(part) ? part : { value: part }), part }))
@@ -82,20 +82,20 @@ export function textBlock(text: string): Block {
   return { type: 'text', text }
 }
 
-/** The text of content that is one text and nothing else. */
+/** The text, if the content is a single text. */
 export function onlyText(blocks: readonly Block[]): string | undefined {
   const [only] = blocks
   return blocks.length === 1 && only?.type === 'text' ? stringAt(only, 'text') : undefined
 }
 
-/** A part that none of our APIs knows, as text: it counts for the size, and a summary can mention it. */
+/** Describes an unknown part as text, so that it counts towards the size and a summary can mention it. */
 export function describedPart(type: string, value: unknown): Block {
   return textBlock(`[${type}] ${headOf(JSON.stringify(value) ?? '', maxDescription)}`)
 }
 
 const maxDescription = 2_000
 
-/** The address of an image or a document, a data URL if it has none; undefined when it has neither. */
+/** The address of an image or a document, otherwise a data URL. Undefined if it has neither. */
 export function urlOf(block: Block): string | undefined {
   const source = objectAt(block, 'source')
   const data = stringAt(source, 'data')
@@ -116,7 +116,7 @@ export function toolDefinition({ name, description }: JsonObject, schema: unknow
 
 type CountsWithCache = Partial<Omit<TokenCounts, 'cacheWriteHour'>>
 
-/** Where cached tokens are part of the input; undefined if there was none. */
+/** For usage whose input includes cached tokens. Undefined if there is no usage. */
 export function usageWithCache({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0 }: CountsWithCache) {
   if (input === 0) return undefined
   return { ...noTokens, input: Math.max(0, input - cacheRead - cacheWrite), output, cacheRead, cacheWrite }

@@ -1,6 +1,6 @@
 // An object of an SDK with some methods of ours.
 
-/** Everything else stays the target's own, also what a later version of the SDK asks for. */
+/** Everything else is the target's own, including methods of later versions of the SDK. */
 export function withMethods<Target extends object, Methods extends object>(
   target: Target,
   methods: Methods,

@@ -1,10 +1,10 @@
-// What goes over the wire for one conversation that has everything: request-shape snapshots of both providers.
+// The bodies of both providers for one conversation with all features, as request-shape snapshots.
 import { expect, test } from 'vitest'
 import type { ModelRequest } from '../core/ports/model.ts'
 import { messageBody } from './anthropic/client.ts'
 import { chatBody } from './openai/body.ts'
 
-/** With what a view knows besides; none of it is the API's business. */
+/** Has extra fields of a view, which must not be sent. */
 const human = { role: 'user' as const, content: 'Look at this.', origin: 'human', uuid: 'u1', time: 5 }
 
 const request: ModelRequest = {

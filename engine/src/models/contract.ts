@@ -1,5 +1,4 @@
-// Tests any model client, ours and those of hosts: sends requests, aborts some, provokes failures, and reports which promises
-// were broken.
+// Tests any model client, ours or a host's: sends requests, aborts some, provokes failures, and reports broken promises.
 
 import { deepFrozen } from '../core/message/json.ts'
 import { isBlock, isText } from '../core/message/message.ts'
@@ -15,20 +14,20 @@ import type {
 
 export type ModelContractInput = {
   readonly client: ModelClient
-  /** One that the client answers with text. */
+  /** A request that the client answers with text. */
   readonly request: ModelRequest
-  /** Requests that go wrong, and how. */
+  /** Requests that fail, and how. */
   readonly failing?: readonly {
     readonly client?: ModelClient
     readonly request: ModelRequest
     readonly reason: FailureReason
   }[]
-  /** Bodies that went over the wire so far, where there is a wire. */
+  /** Bodies sent so far, if the client uses a network. */
   readonly sent?: () => readonly string[]
 }
 
 export type ModelContractReport = {
-  /** Broken promises, in words; none when the contract is kept. */
+  /** Broken promises as sentences. Empty if the contract is kept. */
   readonly broken: readonly string[]
   readonly answer: ModelAnswer | ModelFailure
 }
@@ -122,7 +121,7 @@ function isAborted(result: ModelAnswer | ModelFailure): boolean {
   return result.type === 'failed' && result.reason === 'aborted'
 }
 
-/** No more than core promises of a signal, and it knows who listens. */
+/** Has only what core promises of a signal, and records its listeners. */
 function watchedSignal(): AbortSignalPort & { readonly abort: () => void; readonly listeners: () => number } {
   const listeners = new Set<() => void>()
   let aborted = false

@@ -1,4 +1,4 @@
-// A server that falls silent, wherever that happens: before its headers, in a refusal, in a stream, in a count.
+// A server that stops answering: before its headers, in a refusal, in a stream, in a count.
 import { describe, expect, test } from 'vitest'
 import type { ModelClient, ModelRequest } from '../core/ports/model.ts'
 import { anthropic } from './anthropic/client.ts'
@@ -15,7 +15,7 @@ const clients: readonly (readonly [string, (setup: SdkOptions) => ModelClient])[
   ['openai', (setup) => openai({ ...base, ...setup })],
 ]
 
-/** Rejects only when it is aborted, as a real fetch does. */
+/** Rejects only on abort, like a real fetch. */
 function silentServer() {
   let open = 0
   let asked = 0

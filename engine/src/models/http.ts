@@ -1,11 +1,11 @@
-// A fetch for the SDKs that keeps what they throw away, the whole body of a refusal, and gives up on a server that is
-// silent for too long. Sends nothing of its own and retries nothing.
+// A fetch for the SDKs. It keeps the whole body of a refusal, which they drop, and gives up on a server that is silent for too
+// long. It adds nothing to requests and does not retry.
 import { parseObject } from '../core/message/json.ts'
 import type { ModelPorts } from './ports.ts'
 
 export type Fetch = typeof globalThis.fetch
 
-/** Nothing came from the server. The words must not sound like a time-out of the SDK, which would hide them. */
+/** Nothing came from the server. The message must not sound like a timeout of the SDK, which would hide it. */
 export class SilentServer extends Error {
   constructor(milliseconds: number) {
     super(`nothing came for ${milliseconds / 1_000} s`)
@@ -13,8 +13,8 @@ export class SilentServer extends Error {
 }
 
 /**
- * Bodies of refusals by the headers that came with them: an SDK's error holds those very headers, but not always the
- * body. (One of them reads `error` only, so that a body without it becomes "400 status code (no body)".)
+ * Bodies of refusals by their headers object. An SDK's error holds the same object, but not always the body. (One SDK reads only
+ * `error`, so a body without it becomes "400 status code (no body)".)
  */
 const bodies = new WeakMap<object, string>()
 
@@ -22,7 +22,7 @@ export function bodyOfRefusal(headers: unknown): string | undefined {
   return typeof headers === 'object' && headers !== null ? bodies.get(headers) : undefined
 }
 
-/** How long a server may be silent, before its headers and between two pieces of a body. */
+/** How long a server may be silent, before its headers and between two chunks of a body. */
 type Watch = { readonly ports: ModelPorts; readonly silenceMs: number }
 
 export function keepingFetch(inner: Fetch | undefined, watch: Watch): Fetch {
@@ -38,7 +38,7 @@ export function keepingFetch(inner: Fetch | undefined, watch: Watch): Fetch {
     const { status, statusText, headers } = response
     const heard = new Response(watched(response.body, watch), { status, statusText, headers })
     if (!response.ok) return kept(heard)
-    // All that we send to these asks for a stream.
+    // All our requests to these paths ask for a stream.
     const asksForStream = /\/(?:messages|completions)(?:\?|$)/.test(
       input instanceof Request ? input.url : String(input),
     )
@@ -46,7 +46,7 @@ export function keepingFetch(inner: Fetch | undefined, watch: Watch): Fetch {
   }
 }
 
-/** What comes next from the server, or a SilentServer when nothing comes in time. */
+/** The next value from the server, or a SilentServer if it takes too long. */
 async function unlessSilent<T>(next: Promise<T>, { ports, silenceMs }: Watch): Promise<T> {
   const heard = new AbortController()
   const silence = ports.wait(silenceMs, heard.signal).then((): never => {
@@ -61,13 +61,13 @@ async function unlessSilent<T>(next: Promise<T>, { ports, silenceMs }: Watch): P
 
 async function kept(response: Response): Promise<Response> {
   const text = await response.text()
-  // A status that allows no body must not get one, not even an empty one.
+  // A status that forbids a body must not get one, not even an empty one.
   const copy = new Response(text === '' ? null : text, { status: response.status, headers: response.headers })
   bodies.set(copy.headers, text)
   return copy
 }
 
-/** Some servers answer 200 and no stream: with an error (LM Studio), or with the whole answer. The SDKs see neither. */
+/** Some servers answer 200 without a stream: with an error (LM Studio), or with the whole answer. The SDKs recognize neither. */
 async function asStream(response: Response): Promise<Response> {
   const text = await response.text()
   const name = parseObject(text)?.error === undefined ? 'message' : 'error'
@@ -75,7 +75,7 @@ async function asStream(response: Response): Promise<Response> {
   return new Response(event, { status: response.status, headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** Counted in bytes, not events: a ping shows that somebody is there, and the SDKs do not pass pings on. */
+/** Watches bytes, not events, because a ping shows that the server is alive and the SDKs do not pass pings on. */
 function watched(body: ReadableStream<Uint8Array>, watch: Watch): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>({

@@ -1,4 +1,4 @@
-// The clients without a server: the contract, and what each of them says.
+// The clients without a server: the contract, and the answers of each.
 import { describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../core/ports/model.ts'
 import { runModelContract } from './contract.ts'

@@ -1,5 +1,5 @@
-// Clients without a server. offline() is for hosts without a model: code writes summaries and notes.
-// recorded() answers summary requests with summaries that exist already.
+// Clients without a server. offline() is for hosts without a model: code writes summaries and notes. recorded() answers summary
+// requests with existing summaries.
 import { noTokens } from '../core/message/usage.ts'
 import {
   type ModelAnswer,
@@ -31,7 +31,7 @@ export function offline(): ModelClient {
 }
 
 export type RecordedOptions = {
-  /** In the order in which they are asked for, or chosen by the request; undefined where there is none. */
+  /** In the order of the requests, or selected by the request. Undefined if there is none. */
   readonly summaries: readonly string[] | ((request: ModelRequest) => string | undefined)
 }
 
@@ -55,12 +55,12 @@ function refused(message: string): ModelFailure {
   return { type: 'failed', reason: 'refused', message, tries: 1 }
 }
 
-/** Costs nothing, so its usage counts nothing. */
+/** Costs nothing, so its usage is zero. */
 function localAnswer(text: string, model: string, { signal, onEvent }: SendOptions): ModelAnswer | ModelFailure {
   if (!signal?.aborted) onEvent?.({ type: 'text', text })
   if (!signal?.aborted) onEvent?.({ type: 'progress', outputTokens: estimateTokens(text) })
   if (signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'aborted', tries: 0 }
-  // Entries that share an id are read as pieces of one answer, so each answer has its own.
+  // Entries with the same id count as parts of one answer, so each answer has its own.
   const id = `msg_${crypto.randomUUID()}`
   return { type: 'answer', id, model, content: [{ type: 'text', text }], stopReason: 'end_turn', usage: noTokens }
 }

@@ -1,8 +1,8 @@
-// What a model client needs besides the network: time and chance, passed in so that tests decide.
+// What a model client needs besides the network: time and randomness, passed in so that tests control them.
 import type { AbortSignalPort } from '../core/ports/model.ts'
 
 export type ModelPorts = {
-  /** Milliseconds since 1970: servers name dates. */
+  /** Milliseconds since 1970. Servers send dates. */
   readonly now: () => number
   /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
@@ -23,7 +23,7 @@ type Port = {
   readonly close: () => void
 }
 
-/** Resolves in the next turn of the event loop, with what the runtime has for that. */
+/** Resolves in the next turn of the event loop, by the means of the runtime. */
 export function nextTurn(): Promise<void> {
   const { setImmediate, scheduler, MessageChannel } = globalThis as Schedulers
   if (setImmediate) return new Promise((resolve) => void setImmediate(resolve))

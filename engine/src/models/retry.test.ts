@@ -14,7 +14,7 @@ const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
 
 type Run = { readonly random?: number; readonly policy?: Partial<RetryPolicy>; readonly takesMs?: number }
 
-/** Plays the outcomes one after another, on a clock that only waiting and trying move. */
+/** Plays the outcomes in order, on a clock that only waits and tries advance. */
 async function play(outcomes: readonly (FailedTry | typeof done)[], { random = 0, policy, takesMs = 0 }: Run = {}) {
   const waits: number[] = []
   const events: StreamEvent[] = []

@@ -1,15 +1,15 @@
-// Sending again what failed for now: bounded in number and in time, with back-off, jitter and the server's own wishes.
-// Never sends an overflow twice, nor anything that would be refused again, and ends at once when it is aborted.
+// Retries temporary failures, limited in number and time, with back-off, jitter and the server's instructions. Never repeats an
+// overflow or a request that would be refused again, and ends at once when it is aborted.
 import { defined } from '../core/message/json.ts'
 import type { ModelFailure, SendOptions } from '../core/ports/model.ts'
 import type { ModelPorts } from './ports.ts'
 
 export type RetryPolicy = {
-  /** How often it is sent again after the first time. */
+  /** Maximum number of retries after the first try. */
   readonly retries: number
-  /** All tries and waits together; a wait that would end later is not begun. */
+  /** Maximum time for all tries and waits. A wait that would end later does not start. */
   readonly totalMs: number
-  /** Doubled with each try; a quarter of it is left to chance. */
+  /** Doubles with each try. A quarter of it is random. */
   readonly firstWaitMs: number
   readonly maxWaitMs: number
 }
@@ -23,7 +23,7 @@ export const defaultRetries: RetryPolicy = {
 
 export type FailedTry = Omit<ModelFailure, 'type' | 'tries'> & {
   readonly type: 'try-failed'
-  /** The server's word on whether to come again, where it has said one. */
+  /** The server's instruction whether to retry, if it sent one. */
   readonly shouldRetry?: boolean
 }
 
@@ -42,7 +42,7 @@ export async function withRetries<Done extends { readonly type: string }>(
     if (signal?.aborted) return aborted(tries)
     const { type: _, shouldRetry: __, ...failed } = result
     const step = Math.min(policy.maxWaitMs, policy.firstWaitMs * 2 ** (tries - 1))
-    // Never less than the back-off: a server that says 0 each time must not be asked without a pause.
+    // Never less than the back-off, because a server that always says 0 must not be asked without a pause.
     const waitMs = Math.max(failed.retryAfterMs ?? 0, Math.round(step * (1 - ports.random() * 0.25)))
     const isTooLate = ports.now() - began + waitMs > policy.totalMs
     if (!isWorthAnother(result) || tries > policy.retries || isTooLate) return { type: 'failed', ...failed, tries }
@@ -55,7 +55,7 @@ function isFailedTry(result: { readonly type: string }): result is FailedTry {
   return result.type === 'try-failed'
 }
 
-/** The same request would meet the same answer again. */
+/** The same request would get the same answer. */
 const final: readonly (number | undefined)[] = [400, 401, 402, 403, 404, 413]
 
 function isWorthAnother({ reason, status, shouldRetry }: FailedTry): boolean {
@@ -63,7 +63,7 @@ function isWorthAnother({ reason, status, shouldRetry }: FailedTry): boolean {
   return shouldRetry ?? reason === 'transient'
 }
 
-/** What a server's headers say about coming again: in milliseconds, in seconds or as a date. */
+/** The headers with which a server asks for a retry: in milliseconds, in seconds or as a date. */
 export function retryHeaders(
   get: (name: string) => string | null,
   now: number,

@@ -1,4 +1,4 @@
-// Before anything is sent: a package that is not there, a key that is not there.
+// Failures before anything is sent: a missing package, a missing key.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ModelRequest, noCapabilities } from '../core/ports/model.ts'
 import { MessageAccumulator } from './anthropic/accumulate.ts'
@@ -8,7 +8,7 @@ import { createSdkClient, loadedOnce } from './sdk.ts'
 
 const hello: ModelRequest = { source: 'turn', model: '', messages: [{ role: 'user', content: 'Hello' }] }
 
-/** What Node throws when nobody has installed it. */
+/** The error that Node throws if a package is not installed. */
 function missing(): Promise<never> {
   const error = new Error("Cannot find package 'x' imported from y")
   return Promise.reject(Object.assign(error, { code: 'ERR_MODULE_NOT_FOUND' }))
@@ -69,7 +69,7 @@ describe('without a key', () => {
       'OPENAI_ADMIN_KEY',
     ]
     for (const name of names) vi.stubEnv(name, undefined)
-    // Where the SDK would look for one.
+    // Where the SDK would look for a key.
     for (const name of ['HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'APPDATA']) vi.stubEnv(name, '/nowhere')
   })
   afterEach(() => {

@@ -1,5 +1,5 @@
-// What the clients on an SDK share: loading it with the first request, sending with retries, and knowing what its models
-// can do. The SDK's own retries are off, so that every retry is reported.
+// Shared parts of the clients on an SDK: loading it with the first request, retrying, and knowing the abilities of its models.
+// The SDK's own retries are off, so that every retry is reported.
 import { defined, type JsonObject } from '../core/message/json.ts'
 import type { ModelCapabilities, ModelClient, ModelFailure, SendOptions } from '../core/ports/model.ts'
 import { type Fetch, keepingFetch } from './http.ts'
@@ -13,7 +13,7 @@ export type SdkOptions = {
   readonly retry?: Partial<RetryPolicy>
   /** How long a server may send nothing, headers or body, before the request fails. Default: five minutes. */
   readonly silenceMs?: number
-  /** Overrides what the catalog and the provider say, for gateways that can do more or less. */
+  /** Overrides the catalog and the provider, for gateways with other abilities. */
   readonly capabilities?: Partial<ModelCapabilities>
   readonly ports?: ModelPorts
 }
@@ -27,7 +27,7 @@ type ClientOptions<Client> = SdkOptions & {
   readonly client?: Client
 }
 
-/** Passed to the SDK with each request. Its types do not know newer blocks, so they are not used. */
+/** Passed to the SDK with each request. Its types are not used, because they lack newer blocks. */
 export type PerRequest = {
   readonly signal: AbortSignal
   readonly maxRetries: 0
@@ -52,9 +52,9 @@ type Sdk<Client> = {
   readonly open: (client: Client, body: JsonObject, per: PerRequest) => PromiseLike<unknown>
   readonly accumulator: () => Accumulator
   readonly catalog: (model: string) => ModelCapabilities
-  /** What the provider says about a model; undefined when it has none of this name. */
+  /** The provider's facts about a model. Undefined if it has no such model. */
   readonly describe: (client: Client, model: string, per: PerRequest) => Promise<Partial<ModelCapabilities> | undefined>
-  /** The input tokens of a request; undefined when the server does not say. */
+  /** The input tokens of a request. Undefined if the server does not report them. */
   readonly count?: (client: Client, body: JsonObject, per: PerRequest) => Promise<number | undefined>
 }
 
@@ -68,7 +68,7 @@ export function createSdkClient<Client>(
   const setup = { ...defined({ apiKey, baseURL }), fetch, maxRetries: 0, logLevel: 'off' } as const
   const load = loadedOnce(sdk.name, async () => options.client ?? sdk.make(setup))
   const call = createCaller(options, ports)
-  /** One value from the server; an error becomes a failure. */
+  /** Gets one value from the server. An error becomes a failure. */
   const ask = <T>(send: SendOptions, question: (client: Client, per: PerRequest) => Promise<T>) =>
     call(send, async (per) => {
       try {
@@ -126,7 +126,7 @@ function refused(message: string): ModelFailure {
   return { type: 'failed', reason: 'refused', message, tries: 1 }
 }
 
-/** Sends with retries. The signal of core is not an AbortSignal, so each request gets one that follows it. */
+/** Sends with retries. Core's signal is not an AbortSignal, so each request gets one that follows it. */
 export function createCaller({ headers, retry }: SdkOptions, ports: ModelPorts) {
   const policy = { ...defaultRetries, ...retry }
   return async <T extends { readonly type: string }>(
@@ -146,7 +146,7 @@ export function createCaller({ headers, retry }: SdkOptions, ports: ModelPorts) 
   }
 }
 
-/** Loads once, with the first call; a load that failed is tried again with the next. */
+/** Loads once, with the first call. A failed load is tried again with the next call. */
 export function loadedOnce<T>(name: string, load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return async () => {

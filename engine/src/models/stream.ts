@@ -1,5 +1,5 @@
-// Reads a stream to its end. An error of the server is a failed try with a reason; a mistake of ours is thrown. Errors are
-// recognized by their shape, because SDKs and hosts have classes of their own.
+// Reads a stream to its end. An error of the server is a failed try with a reason; a bug of ours is thrown. Errors are recognized
+// by their shape, because SDKs and hosts have their own classes.
 import { defined, isObject, type JsonObject, numberAt } from '../core/message/json.ts'
 import type { ModelAnswer, SendOptions } from '../core/ports/model.ts'
 import { readRefusal } from '../core/request/refusal.ts'
@@ -9,15 +9,15 @@ import { bodyOfRefusal } from './http.ts'
 import type { ModelPorts } from './ports.ts'
 import { type FailedTry, retryHeaders } from './retry.ts'
 
-/** Makes an answer of the events of one stream. `add` and `answer` throw BrokenStream if they do not fit together. */
+/** Builds an answer from the events of one stream. `add` and `answer` throw BrokenStream if the events do not fit together. */
 export type Accumulator = {
   readonly add: (event: unknown) => Delta | undefined
-  /** The answer is whole, also if the connection breaks now. */
+  /** True if the answer is complete, even if the connection breaks now. */
   readonly isComplete: () => boolean
   readonly answer: () => ModelAnswer
 }
 
-/** What an event adds to the answer. `json` is counted, but not shown. */
+/** The part of the answer in an event. `json` is counted, but not shown. */
 export type Delta = { readonly type: 'text' | 'thinking' | 'json'; readonly text: string }
 
 /** The stream ended before its answer did, or its events do not fit together. */
@@ -78,7 +78,7 @@ export async function readStream(
   }
 }
 
-/** What the other side throws comes last, as a value. That includes closing a connection that nobody listens to any more. */
+/** Yields an error of the other side last, as a value. That includes errors on closing a connection after the end. */
 async function* eventsOrError(open: () => Promise<AsyncIterable<unknown>>) {
   try {
     for await (const event of await open()) yield { event }
@@ -92,7 +92,7 @@ export function failedTry(error: unknown, at: { readonly now: number; readonly e
   const body = bodyOf(error)
   if (body === undefined) {
     const message = wordsOf(error)
-    // What the SDKs say before they send anything: no key, no such package, a header that cannot be.
+    // Errors of the SDKs before they send anything: no key, no such package, an invalid header.
     const isSetup = error instanceof MissingPackage || /authentication method|credentials|api ?key/i.test(message)
     return { type: 'try-failed', reason: isSetup ? 'refused' : 'transient', message }
   }
@@ -108,7 +108,7 @@ export function failedTry(error: unknown, at: { readonly now: number; readonly e
   }
 }
 
-/** The bytes as they came, else what the SDK made of them; undefined when no server has spoken. */
+/** The bytes of the response, otherwise the SDK's value. Undefined if no server has answered. */
 function bodyOf(error: unknown): unknown {
   if (!isObject(error)) return undefined
   const words = numberAt(error, 'status') === undefined ? undefined : (error.message ?? '')

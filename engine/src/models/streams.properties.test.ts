@@ -1,5 +1,5 @@
-// What holds for every stream: however it is cut into events the answer is the same, and whatever a server sends, the
-// reader either has an answer or says that the stream is broken.
+// True for every stream: the answer does not depend on how it is split into events, and for any input the reader returns an
+// answer or reports a broken stream.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../core/message/json.ts'
@@ -7,7 +7,7 @@ import { MessageAccumulator } from './anthropic/accumulate.ts'
 import { ChatAccumulator } from './openai/accumulate.ts'
 import { type Accumulator, BrokenStream } from './stream.ts'
 
-/** A text in pieces, cut anywhere, also inside a character that takes two units. */
+/** A text split anywhere, even inside a character of two units. */
 const cutText = fc
   .tuple(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.array(fc.nat(60), { maxLength: 5 }))
   .map(([text, cuts]) => {
@@ -96,7 +96,7 @@ describe('the Messages API', () => {
   })
 })
 
-/** Real kinds of events with anything in them. */
+/** Real kinds of events with random fields. */
 const anyEvent = fc.oneof(
   fc.anything(),
   fc.record(

@@ -1,5 +1,5 @@
-// What to tell an agent after it compacted by itself: the user's standing rules, and what its summary leaves out. Texts for
-// the model, short enough for a hook of Claude Code.
+// Texts for an agent after it compacted by itself: the user's standing rules, and facts that its summary lacks. Short enough for
+// a hook of Claude Code.
 import { missingFromSummary, type SummarySource, summarySource } from '../core/compaction/missing.ts'
 import type { Ledger } from '../core/ledger/facts.ts'
 import { stringAt } from '../core/message/json.ts'
@@ -21,7 +21,10 @@ export function rulesText({ rules }: Pick<Ledger, 'rules'>): string {
   return cut([standingRulesLead, ...lines].join('\n'))
 }
 
-/** What a summary leaves out, as a text for the agent that wrote it. Empty when nothing is missing. Throws if the transcript cannot be read. */
+/**
+ * Facts that a summary lacks, as a text for the agent that wrote it. Empty if nothing is missing. Throws if the transcript cannot
+ * be read.
+ */
 export function leftOutBy(transcript: string, compacted: Compacted): string {
   const before = boundaryOf(transcript, withoutScratchpad(compacted.summary))
   return leftOutText(sourceIn(transcript, before), compacted)
@@ -33,22 +36,22 @@ export function sourceIn(transcript: string, before: string | undefined): Summar
 }
 
 export type Compacted = {
-  /** As the model wrote it. */
+  /** The model's own text. */
   readonly summary: string
-  /** What else the new context starts with. */
+  /** Other text at the start of the new context. */
   readonly given?: string
-  /** False if only the model can read the summary, so that nobody knows what it says. */
+  /** False if only the model can read the summary, so that its content is unknown. */
   readonly isReadable?: boolean
   /** The tool that finds everything else. */
   readonly search?: string
 }
 
-/** The text is cut by characters in any case. */
+/** The text is always cut by characters. */
 const maxTokens = 2_500
 
 /**
- * What a summary leaves out, as a text for the agent that wrote it. Empty when nothing is missing. The source is the
- * conversation before the compaction.
+ * Facts that a summary lacks, as a text for the agent that wrote it. Empty if nothing is missing. The source is the conversation
+ * before the compaction.
  */
 export function leftOutText(source: SummarySource, compacted: Compacted): string {
   const summary = `${withoutScratchpad(compacted.summary)}\n${compacted.given ?? ''}`
@@ -56,7 +59,7 @@ export function leftOutText(source: SummarySource, compacted: Compacted): string
   return missing === '' ? '' : cut(leftOutNote(missing, compacted))
 }
 
-/** What is missing, with a sentence before it that says what it is. */
+/** The missing facts, with an introductory sentence. */
 export function leftOutNote(
   missing: string,
   { isReadable = true, search }: Pick<Compacted, 'isReadable' | 'search'>,
@@ -73,7 +76,7 @@ function withoutScratchpad(written: string): string {
   return written.replaceAll(/<analysis>[\s\S]*?<\/analysis>|<\/?summary>/g, '').trim()
 }
 
-/** Enough of a summary to know it by. */
+/** Long enough to identify a summary. */
 const startLength = 200
 
 /** The boundary of this summary, if both are in the transcript already. */

@@ -1,4 +1,4 @@
-// `npx everlong` where the command is not installed: npm runs it, and its end is the end of this program.
+// `npx everlong` without an installed command: npm runs it, and this program ends with its exit code.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const program = join(import.meta.dirname, 'command.ts')
 
-/** Runs a copy next to which there is no command, with a program in place of npm. */
+/** Runs a copy without a command next to it, with a fake npm. */
 function run(npm: string): { readonly status: number | null; readonly stdout: string } {
   const place = mkdtempSync(join(folder, 'project-'))
   mkdirSync(join(place, 'node_modules', 'everlong'), { recursive: true })

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npx everlong`. The command is in @everlong/cli, so that the library has no dependencies. This runs the one that is
-// installed nearby, or has npm fetch it.
+// `npx everlong`. The command is in @everlong/cli, so that the library has no dependencies. Runs the one installed nearby, or
+// lets npm fetch it.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ function runWithNpm(): void {
   const { version } = here('everlong/package.json')
   const args = [npm, 'exec', '--', `@everlong/cli@${version}`, ...process.argv.slice(2)]
   const child = spawn(process.execPath, args, { stdio: 'inherit' })
-  // A terminal sends it to the child as well, which decides what to do.
+  // The terminal also sends it to the child, which decides what to do.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', () => child.kill())
   child.on('exit', (code) => process.exit(code ?? 1))

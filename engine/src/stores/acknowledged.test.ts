@@ -1,4 +1,4 @@
-// What a caller was told is stored is stored: after a kill, and before a model sees it.
+// Acknowledged records are stored: after a kill, and before a model sees them.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ test.each(cases)('everything acknowledged is in %s after a kill', async (_, plac
 })
 
 describe('before a model sees it', () => {
-  /** Another task adds a message at some moment of the turn. */
+  /** Another task adds a message at any moment of the turn. */
   async function unstoredIn(ticks: number): Promise<readonly string[]> {
     const store = memorySessions()
     const unstored: string[] = []
@@ -68,7 +68,7 @@ describe('before a model sees it', () => {
     await added
     await session.pin(first)
     await check('pin', ['first', 'second', 'answer', '"pin"'])
-    // Once is enough: a compaction waits by the same call, and takes long.
+    // Once is enough, because a compaction waits in the same call and takes long.
     if (ticks === 0) {
       const compacted = await session.compact()
       await check('compact', compacted.type === 'compacted' ? ['compact_boundary'] : ['was compacted'])

@@ -1,4 +1,4 @@
-// Sessions that go around all stores come back as they were.
+// Sessions copied through all stores stay unchanged.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ async function everythingIn(store: SessionStore): Promise<readonly unknown[]> {
   return found
 }
 
-/** Real transcripts have some: a line written twice, a parent that is in no line. */
+/** Real transcripts have some: a line that was written twice, a parent that does not exist. */
 const repeated = (records: readonly JsonObject[]) => [
   ...records,
   ...records.slice(0, 3),

@@ -1,4 +1,4 @@
-// Copies sessions from one store to another, record by record: nothing is left out or changed.
+// Copies sessions from one store to another, record by record, completely and unchanged.
 import {
   appendTo,
   openIn,
@@ -13,20 +13,20 @@ import { whyNotOpened } from '../core/session/stored-session.ts'
 export type CopyOptions = {
   readonly from: SessionStore
   readonly to: SessionStore
-  /** Default: all. Sub-agents go with their session. */
+  /** Default: all. Sub-agents are copied with their session. */
   readonly sessions?: readonly string[]
 }
 
 export type Copied = {
   readonly sessions: number
   readonly records: number
-  /** Sessions that the other store has already. They are left as they are. */
+  /** Sessions that already exist in the other store. They are not changed. */
   readonly skipped: readonly string[]
 }
 
 const batchSize = 500
 
-/** A session is copied whole or not at all. Throws a StoreError when one of the stores cannot be used. */
+/** Copies a session whole or not at all. Throws a StoreError if one of the stores cannot be used. */
 export async function copySessions({ from, to, sessions }: CopyOptions): Promise<Copied> {
   const wanted = sessions && new Set(sessions)
   const skipped: string[] = []

@@ -69,7 +69,7 @@ describe.each(stores)('a session in %s', (_, createStore) => {
     session.add({ role: 'user', content: 'This cannot be stored.' })
     await expect(session.stored()).rejects.toMatchObject({ name: 'StoreError', reason: 'lost' })
     await expect(session.send()).rejects.toMatchObject({ reason: 'lost' })
-    // As in a `finally` after send(): the error of send() is not replaced.
+    // As in a `finally` after send(): the error of send() must not be replaced.
     await session.close()
     expect(() => session.add({ role: 'user', content: 'After the end.' })).toThrow(
       expect.objectContaining({ reason: 'lost' }),

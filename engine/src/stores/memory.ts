@@ -1,4 +1,4 @@
-// Sessions in memory, with the same port as those on disk and in a database: for tests and short-lived hosts.
+// Sessions in memory, with the same port as those on disk and in a database, for tests and short-lived hosts.
 import { defined, type JsonObject } from '../core/message/json.ts'
 import {
   type Appended,
@@ -42,7 +42,7 @@ export function memorySessions({ now = Date.now }: { readonly now?: () => number
   }
 }
 
-/** Sessions of an engine without a store: each is started once and cannot be opened. */
+/** Sessions of an engine without a store: each starts once and cannot be opened again. */
 export const inMemory: Opener = {
   open: async (id, options) => {
     if (options.as === 'new') {
@@ -54,7 +54,7 @@ export const inMemory: Opener = {
   },
 }
 
-/** A session of which nothing is left when the program drops it. */
+/** A session that is gone when the program drops it. */
 export function memorySession(id: string, entries: readonly Entry[] = []): HeldSession {
   const all = [...entries]
   const appendNow = (records: readonly JsonObject[]) => {

@@ -1,11 +1,11 @@
-// Rules that are the same for every store, for our own and for those of others.
+// Rules for every store, our own and those of others.
 import type { Erasure, ListOptions, SessionInfo } from '../core/ports/session-store.ts'
 
 const dayMs = 86_400_000
 
 /**
- * For an append whose expected version is not the current one: whether the ids after that version start with exactly these. Then
- * an earlier attempt got through, and the records count as stored.
+ * For an append whose expected version is not the current one: true if the ids after that version start with exactly these. Then
+ * an earlier attempt succeeded, and the records count as stored.
  */
 export function isAlreadyStored(following: readonly string[], sent: readonly string[]): boolean {
   return sent.length <= following.length && sent.every((id, at) => following[at] === id)
@@ -32,7 +32,7 @@ export function sessionsToErase(all: readonly SessionInfo[], which: Erasure, now
   return chosen
 }
 
-/** Retention spares sessions that somebody writes. */
+/** Retention spares sessions that a writer holds. */
 function selects(which: Erasure, { id, user, changed, isHeld }: SessionInfo, now: number): boolean {
   if ('sessions' in which) return which.sessions.includes(id)
   if ('user' in which) return user === which.user

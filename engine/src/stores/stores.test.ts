@@ -31,7 +31,7 @@ test('sessions in memory keep the contract of a store', async () => {
 test('transcripts that are opened by path keep the contract of a store', async () => {
   const sessions = join(folder, 'sessions')
   mkdirSync(sessions)
-  // Ids become paths. A path has no user and no list: the folder has both, and starts the sessions of a user.
+  // Ids become paths. A path has no user and no list, so the folder has both and starts the sessions of a user.
   const byPath = (): SessionStore => {
     const named = jsonlSessions({ folder: sessions })
     const files = transcriptFiles({})
@@ -39,7 +39,7 @@ test('transcripts that are opened by path keep the contract of a store', async (
       ...named,
       open: async (id, { parent, user, ...options }) => {
         if (options.as === 'new') checkNewSessionId(id, options.isCopy ? { parent, isCopy: true } : { parent })
-        // A path may be anything, an id may not.
+        // A path may be anything; an id may not.
         else if (!(await idsIn(named)).includes(id)) return { type: 'missing' }
         const started = user === undefined ? undefined : await named.open(id, { as: 'new', user, parent })
         if (started?.type === 'opened') await started.session.release()
@@ -73,7 +73,7 @@ describe('sessions in a folder', () => {
     await opened.session.release()
   }
 
-  /** As an earlier version wrote them: ids with "/", names that end in ".jsonl", names that a person gave. */
+  /** Sessions of an earlier version: ids with "/", names that end in ".jsonl", names chosen by a person. */
   function writeOldSessions(): void {
     for (const name of [
       'team.jsonl',

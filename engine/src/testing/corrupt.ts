@@ -1,5 +1,5 @@
-// Damages a file in ways seen in the wild, and says which records must still be found. This is known from what was
-// done, not by reading the bytes.
+// Damages a file in ways seen in practice, and lists the records that must still be found. The list follows from the damage, not
+// from reading the bytes.
 import { type JsonObject, stringAt } from '../core/message/json.ts'
 import { type Random, random } from './random.ts'
 import { serialize } from './records.ts'
@@ -110,7 +110,7 @@ function changeOne(
   return changed && victim !== undefined ? records.with(victim, changed) : undefined
 }
 
-/** The same id again, with other content. */
+/** The same id again with other content. */
 function duplicate(records: readonly JsonObject[], chance: Random): readonly JsonObject[] | undefined {
   const first = records.find((record) => record.type === 'user' && record.uuid !== undefined)
   if (!first) return undefined

@@ -1,9 +1,9 @@
 // For tests that something takes linear time: compares two sizes in one run, in processor time of this thread.
 
-/** The clock of a thread may tick only every few milliseconds. Shorter times are taken as this long, in microseconds. */
+/** In microseconds. The clock of a thread may tick only every few milliseconds, so shorter times count as this. */
 const shortest = 10_000
 
-/** How many times as long the work takes for eight times the size: about 8 if it is linear, 64 if it is quadratic. */
+/** Ratio of the times for eight times the size: about 8 if the work is linear, 64 if it is quadratic. */
 export async function growth(size: number, work: (size: number) => unknown): Promise<number> {
   const small = await timeOf(() => work(size))
   return (await timeOf(() => work(8 * size))) / small

@@ -1,4 +1,4 @@
-// Short conversations for tests of what was said and done, not of how a file stores it.
+// Short conversations for tests about their content, not about their storage.
 import type { JsonObject } from '../core/message/json.ts'
 import type { ViewMessage } from '../core/message/message.ts'
 

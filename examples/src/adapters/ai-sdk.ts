@@ -5,11 +5,11 @@ import { everlong } from 'everlong/ai-sdk'
 import { z } from 'zod'
 import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
-/** A model that binds thinking must not be asked with and without streaming in turns: the tools differ on the wire. */
+/** A model that binds thinking must not be asked both with and without streaming, because the tools differ on the wire. */
 type How = {
   readonly by: 'middleware' | 'prepareStep' | 'pruneMessages'
   readonly streams: boolean
-  /** Of `pruneMessages`: tokens, by length / 4. */
+  /** For `pruneMessages`: tokens, by length / 4. */
   readonly trigger?: number
 }
 
@@ -19,7 +19,7 @@ export const aiSdkAdapters: readonly Adapter[] = [
   adapter('AI SDK, prepareStep', { by: 'prepareStep', streams: false }),
 ]
 
-/** The SDK's own way, in `prepareStep` as its documentation shows it, with the marks for the cache that a careful host sets. */
+/** The SDK's own way, in `prepareStep` as in its documentation, with the cache marks of a careful host. */
 export const aiSdkBuiltIns: readonly Adapter[] = [40_000, 20_000].map((trigger) => ({
   name: `pruneMessages at ${trigger.toLocaleString('en')}`,
   start: (input) => start(input, { by: 'pruneMessages', streams: false, trigger }),

@@ -14,7 +14,7 @@ const tools: Anthropic.Tool[] = [{ name: 'read_log', description: 'Reads a log.'
 const log = (day: number) =>
   Array.from({ length: 400 }, (_, at) => `day ${day} ${at}: GET /orders/${at * 7} 200 in ${at % 90} ms`).join('\n')
 
-/** Reads the log for each day it is told of, then says that all is well. */
+/** Reads the log of each day that it is told, then reports that all is well. */
 const watcher = route([{ when: asksForSummary, script: summarizer() }], ({ messages }) =>
   JSON.stringify(messages.at(-1)).includes('tool_result') ? text('Nothing unusual.') : toolUse('read_log', {}),
 )

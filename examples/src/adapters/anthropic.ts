@@ -11,7 +11,7 @@ type How = 'whole' | 'streamed' | 'runner' | BuiltIn
 type BuiltIn = Pick<Anthropic.Beta.MessageCreateParamsNonStreaming, 'context_management' | 'betas'>
 
 /**
- * The server clears old results for this client, so the provider of the contract is never surprised: overflows are in
+ * The server clears old results for this client, so the contract's provider is never surprised. Overflows are tested in
  * anthropic.test.ts.
  */
 export const anthropicAdapters: readonly Adapter[] = [
@@ -25,13 +25,13 @@ const clearing = (value: number): BuiltIn => ({
   context_management: { edits: [{ type: 'clear_tool_uses_20250919', trigger: { type: 'input_tokens', value } }] },
 })
 
-/** 50,000 tokens is the least that the API takes. */
+/** The API accepts no fewer than 50,000 tokens. */
 const compacting: BuiltIn = {
   betas: ['compact-2026-01-12'],
   context_management: { edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 } }] },
 }
 
-/** What the API has, with the marks for the cache that a careful host sets. */
+/** The API's own features, with the cache marks of a careful host. */
 export const anthropicBuiltIns: readonly Adapter[] = [
   { name: 'server compaction at 50,000', start: (input) => start(input, compacting) },
   { name: 'clear_tool_uses at 40,000', start: (input) => start(input, clearing(40_000)) },

@@ -1,4 +1,4 @@
-// The real Claude Agent SDK, without a person and without a network: the model is the simulator, the home folder is empty.
+// The real Claude Agent SDK, without a person or a network: the simulator is the model, and the home folder is empty.
 // `npm run test:agents` installs the SDK and runs this.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
-// A long conversation through the real Claude Agent SDK against the simulator: with nothing, with the SDK's own
-// compaction, or with Everlong. The SDK starts a process of Claude Code. One process takes many messages (streaming input);
-// Everlong's compaction counts from the next process on.
+// A long conversation through the real Claude Agent SDK against the simulator: unmanaged, with the SDK's own compaction, or with
+// Everlong. The SDK starts a process of Claude Code. One process takes many messages (streaming input); Everlong's compaction
+// takes effect in the next process.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,7 +11,7 @@ import { jsonlSessions } from 'everlong/node'
 import type { Figures } from './figures.ts'
 
 const root = join(import.meta.dirname, '../../..')
-/** Where `npm run test:agents` installs agents, and where `npm run bench -- adapters` installs the SDK. */
+/** The folder in which `npm run test:agents` installs agents and `npm run bench -- adapters` installs the SDK. */
 export const agentsFolder = join(root, '.everlong/agents')
 const folders = [agentsFolder, join(root, 'bench/apart/agent-sdk')]
 
@@ -48,7 +48,7 @@ export async function loadQuery(file: string): Promise<Query> {
   return ((await import(pathToFileURL(file).href)) as { readonly query: Query }).query
 }
 
-/** About 9,000 tokens, with something to remember now and then. */
+/** About 9,000 tokens, with facts to remember from time to time. */
 export function promptAt(turn: number): string {
   const lines = Array.from(
     { length: 800 },
@@ -71,7 +71,7 @@ export function optionsFor(folder: string, more: Readonly<Record<string, string>
 
 export type Answer = { readonly answer: string; readonly sessionId?: string }
 
-/** One message, one process. Whatever the SDK throws is the answer. */
+/** One message, one process. An error of the SDK becomes the answer. */
 export async function ask(query: Query, prompt: string, options: object): Promise<Answer> {
   let found: Answer = { answer: '' }
   try {
@@ -129,7 +129,7 @@ export type How = {
   readonly turns: number
   readonly env?: Readonly<Record<string, string>>
   readonly isManaged?: boolean
-  /** A process for each turn, or one for as long as nothing is compacted by Everlong. */
+  /** A process per turn, or one until Everlong compacts. */
   readonly processes: 'one-per-turn' | 'few'
 }
 
@@ -138,11 +138,11 @@ export type Conversed = Figures & {
   readonly requests: number
   readonly largestPrompt: number
   readonly summaries: number
-  /** Turns with a compaction right after a turn with one: the first did not get far enough below the threshold. */
+  /** Number of compactions in the turn right after another one, because the first did not get far enough below the threshold. */
   readonly repeated: number
 }
 
-/** Stops at the first turn that is not answered. */
+/** Stops at the first turn without an answer. */
 export async function converse(how: How): Promise<Conversed> {
   const { folder, turns, env = {}, isManaged = false } = how
   const seen = createSight()
@@ -194,7 +194,7 @@ function inOneEach({ query, isManaged = false }: How, agent: ClaudeAgent, option
   }
 }
 
-/** As a server would do it: when a compaction is due, the process ends, and the next one resumes the compacted session. */
+/** Like a server: when a compaction is due, the process ends, and the next one resumes the compacted session. */
 function inFewProcesses({ query, isManaged = false }: How, agent: ClaudeAgent, options: object): Process {
   let resume: string | undefined
   let process: Process | undefined
@@ -224,7 +224,7 @@ async function isCompactionDue(agent: ClaudeAgent, sessionId: string): Promise<b
   return isAboveThreshold
 }
 
-/** The model, and what it saw: rules and facts in the last request that was no summary. */
+/** The model and what it saw: rules and facts in the last request that was not for a summary. */
 function createSight() {
   let summaries = 0
   let shown = ''

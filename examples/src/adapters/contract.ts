@@ -1,5 +1,5 @@
-// What every adapter must hold: an agent of many turns with parallel calls, images, thinking and faults, in a window that
-// holds a fraction of it, over HTTP. Everything that the model saw is looked at by the simulator that plays it.
+// The contract of every adapter: an agent with many turns, parallel calls, images, thinking and faults, in a window for only a
+// fraction of it, over HTTP. The simulator that plays the model inspects everything that the model sees.
 import {
   type Answer,
   asksForNotes,
@@ -21,14 +21,14 @@ import type { EngineSettings } from 'everlong'
 export type Said = {
   readonly text: string
   readonly image?: string
-  /** Which of the host's conversations it belongs to. Default: the only one. */
+  /** The host's conversation of the message. Default: the only one. */
   readonly conversation?: string
   readonly signal?: AbortSignal
 }
 
 /** A process with an agent that is built on some SDK. It may have several conversations. */
 export type Conversation = {
-  /** Lets the agent work until it answers. Whatever the SDK throws is thrown. */
+  /** Lets the agent work until it answers. Errors of the SDK are thrown. */
   readonly say: (said: Said) => Promise<string>
   readonly close?: () => Promise<void>
 }
@@ -36,9 +36,9 @@ export type Conversation = {
 export type AgentInput = {
   readonly url: string
   readonly model: string
-  /** Of Everlong. */
+  /** Settings of Everlong. */
   readonly settings: EngineSettings
-  /** With Everlong, or as the SDK is by itself. */
+  /** With Everlong, or with the SDK alone. */
   readonly isManaged: boolean
   readonly system: string
   /** What the host stores: it outlives the process. */
@@ -50,33 +50,33 @@ export type AgentInput = {
 export type Adapter = {
   readonly name: string
   readonly start: (input: AgentInput) => Promise<Conversation>
-  /** Sends a prompt that was too long once more. Some plug-in points come too early for that. */
+  /** Repeats a prompt that was too long. Some plug-in points come too early for that. */
   readonly recovers?: boolean
   /** Whether its API has a place for thinking (default true). Chat completions have none. */
   readonly thinks?: boolean
-  /** Whether an abort ends a compaction (default true). Some plug-in points do not hear of aborts. */
+  /** Whether an abort ends a compaction (default: true). Some plug-in points do not learn of aborts. */
   readonly abortsSummaries?: boolean
 }
 
 export type Run = {
-  /** Turns that were answered. */
+  /** Number of answered turns. */
   readonly turns: number
   readonly error?: string
   readonly requests: number
-  /** Requests that the API refused for what they were. */
+  /** Requests that the API refused because of their content. */
   readonly refused: readonly string[]
   readonly promptTokens: number
   readonly largestPrompt: number
   readonly cost: number
   readonly summaries: number
-  /** Rules of the user that the last request still held, word for word. */
+  /** Number of the user's rules in the last request, word for word. */
   readonly rules: number
-  /** Facts of the user's that the last request still held. */
+  /** Number of the user's facts in the last request. */
   readonly facts: number
-  /** Requests that bring the results of calls, and those of them in which the answer with the calls has its thinking. */
+  /** Requests with results of calls, and how many of them have the thinking of the answer with the calls. */
   readonly withResults: number
   readonly withThinking: number
-  /** Requests that begin a turn with an image, and those of them that have it. */
+  /** Requests that begin a turn with an image, and how many of them contain the image. */
   readonly askedWithImage: number
   readonly withImage: number
 }
@@ -86,12 +86,12 @@ export type RunOptions = {
   readonly turns?: number
   readonly model?: string
   readonly window?: number
-  /** What the adapter is told about the window, if that is not the truth. */
+  /** The window that the adapter is told, if it is not the real one. */
   readonly toldWindow?: number
-  /** Lines of each part that the tool reads: longer parts fill the window in fewer turns. */
+  /** Lines of each part that the tool reads. Longer parts fill the window in fewer turns. */
   readonly linesPerPart?: number
   readonly economy?: EngineSettings['economy']
-  /** Rate limits and answers in small pieces (default true). */
+  /** Rate limits and answers in small chunks (default: true). */
   readonly faults?: boolean
 }
 
@@ -112,13 +112,13 @@ const system = 'You are a careful engineer who looks after forty modules.'
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 export type ContractReport = {
-  /** Broken promises, in words; none when the contract is kept. */
+  /** Broken promises as sentences. Empty if the contract is kept. */
   readonly broken: readonly string[]
   readonly managed: Run
   readonly bare: Run
 }
 
-/** The messages of each conversation as a host keeps them: in memory, and stored as JSON for the next process. */
+/** The messages of each conversation as a host keeps them: in memory, and as JSON for the next process. */
 export function storedLists<Item>(storage: Map<string, unknown>) {
   const lists = new Map<string, Item[]>()
   return {
@@ -137,7 +137,7 @@ export type ContractOptions = Pick<RunOptions, 'model' | 'window' | 'linesPerPar
   readonly turns: number
 }
 
-/** The same conversation with Everlong and without; then a provider whose window is smaller than it says. */
+/** The same conversation with and without Everlong, then a provider whose window is smaller than declared. */
 export async function runAdapterContract(adapter: Adapter, options: ContractOptions): Promise<ContractReport> {
   const conversation = { model: 'claude-fable-5-1', ...options }
   const { turns } = conversation
@@ -169,8 +169,8 @@ export async function runAdapterContract(adapter: Adapter, options: ContractOpti
 }
 
 /**
- * Measured against the SDK alone, which may drop thinking itself. A reduction in the middle of a turn may cost the thinking of the
- * answer before it, so more than half of the SDK's share is enough.
+ * Compared with the SDK alone, which may drop thinking itself. A reduction in the middle of a turn may remove the thinking of the
+ * previous answer, so more than half of the SDK's share is enough.
  */
 function lostThinking(managed: Run, bare: Run): readonly string[] {
   if (bare.withThinking === 0) return ['without Everlong, thinking goes back to the model']
@@ -261,7 +261,7 @@ const fileOf =
     return `module ${module} part ${part}\n${lines.join('\n')}`
   }
 
-/** The model: two parts at once, then a third, then an answer. A function of the newest message alone. */
+/** The model: two parts at once, then a third, then an answer. Depends only on the newest message. */
 function worker(): Script {
   const work = ({ messages }: ScriptRequest): Answer => {
     const last = JSON.stringify(messages.at(-1))
@@ -280,7 +280,7 @@ function worker(): Script {
   return route(answers, work)
 }
 
-/** What the model saw: counted over all requests, and rules and facts in the last one that was no summary. */
+/** What the model saw: counts over all requests, and rules and facts in the last request that was not for a summary. */
 function createSight() {
   let summaries = 0
   let last = ''

@@ -1,4 +1,4 @@
-// The figures of an adapter's page, held against what was measured.
+// Compares the figures on an adapter's page with measurements.
 import { readFileSync } from 'node:fs'
 import type { Run } from './contract.ts'
 
@@ -6,7 +6,7 @@ const most = 0.1
 
 export type Figures = Pick<Run, 'turns' | 'refused' | 'promptTokens' | 'cost' | 'rules' | 'facts'>
 
-/** What the row of a table says and the run does not; none when they agree. Tokens and prices may differ by a tenth. */
+/** Differences between the row of a table and the run. Tokens and prices may differ by a tenth. */
 export function wrongFigures(page: string, row: string, run: Figures): readonly string[] {
   const text = readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8')
   const line = text.split('\n').find((own) => own.startsWith(`| ${row} |`))

@@ -1,4 +1,4 @@
-// Every adapter, with the real packages, through processes that end, two people at once, and calls that are aborted.
+// Every adapter with the real packages: processes that end, two people at once, aborted calls.
 import { expect, test } from 'vitest'
 import { aiSdkAdapters } from './ai-sdk.ts'
 import { anthropicAdapters } from './anthropic.ts'

@@ -1,5 +1,5 @@
-// What an adapter must hold beyond one long conversation: processes that end, two people at once, and calls that are aborted.
-// A new process is a new instance of the adapter; only what the host stores is the same.
+// Requirements for an adapter beyond one long conversation: processes that end, two people at once, aborted calls. A new process
+// is a new instance of the adapter; only the host's storage is the same.
 import {
   type Answer,
   asksForNotes,
@@ -17,21 +17,21 @@ import type { Adapter, Conversation } from './contract.ts'
 
 const model = 'claude-sonnet-4-6'
 const window = 36_000
-/** So that it is compacted after a few turns, and not only cleared. */
+/** Settings with which it compacts after a few turns instead of only clearing. */
 const settings = { contextWindow: window, economy: 'claude-code' } as const
 const system = 'You are a careful engineer.'
 const people = ['Ann', 'Bob'] as const
 const lives = 3
 const turns = 6
 
-/** What each person says once, in the first turns of the first life. */
+/** Facts that each person states once, in the first turns of the first life. */
 const told = (person: string): readonly string[] => [
   `Never deploy the branch of ${person}.`,
   `For your information: the server of ${person} is at port 47${person.length}1.`,
   `Always greet ${person} in Latin.`,
 ]
 
-/** Broken promises, in words; none when the contract is kept. */
+/** Broken promises as sentences. Empty if the contract is kept. */
 export async function runLives(adapter: Adapter): Promise<readonly string[]> {
   const world = await createWorld()
   const storage = new Map<string, unknown>()
@@ -68,7 +68,7 @@ export async function runAbort(adapter: Adapter): Promise<readonly string[]> {
   const abortAt = async (when: 'answer' | 'summary') => {
     const controller = new AbortController()
     const reached = world.hang(when)
-    // What it takes to get there is not known: calls are made until one hangs.
+    // It is unknown when that happens, so calls are made until one hangs.
     let call: Promise<string> = Promise.resolve('')
     for (let turn = 1; turn <= 20; turn++) {
       call = say(`Ann: look into module ${turn}.`, controller.signal)
@@ -84,7 +84,7 @@ export async function runAbort(adapter: Adapter): Promise<readonly string[]> {
       world.patience(),
     ])
     if (ended !== 'ended') broken.push(`an abort while there is no ${when} yet ends the call: it ${ended}`)
-    // The request that hangs is left to itself: nothing may wait for it.
+    // The request that hangs is abandoned, and nothing may wait for it.
     world.hangNoMore()
     const answer = await Promise.race([say('Ann: look into module 900.').catch(String), world.patience()])
     if (!answer.includes('Module 900')) broken.push(`after an abort at the ${when} the conversation goes on: ${answer}`)
@@ -98,7 +98,7 @@ export async function runAbort(adapter: Adapter): Promise<readonly string[]> {
   return broken
 }
 
-/** How long a call may take to end after it was aborted. Only a broken one takes that long. */
+/** How long a call may take to end after an abort. Only a broken one takes that long. */
 const patienceMs = 10_000
 
 type Hanging = { readonly at: 'answer' | 'summary'; readonly reached: () => void; readonly until: Promise<void> }
@@ -133,7 +133,7 @@ async function createWorld() {
     mixed,
     start: (adapter: Adapter, storage: Map<string, unknown>): Promise<Conversation> =>
       adapter.start({ url: server.url, model, settings, isManaged: true, system, read: moduleText, storage }),
-    /** The next request of this kind is not answered; resolves when it has come. */
+    /** Leaves the next request of this kind unanswered. Resolves when it has arrived. */
     hang: (at: Hanging['at']): Promise<void> =>
       new Promise((reached) => {
         hanging = {

@@ -1,5 +1,5 @@
-// An agent on Mastra for the contract of adapters. The package is too heavy for everybody's install: it is used where the
-// benchmarks have fetched it (bench/apart), and described here as far as it is used.
+// An agent on Mastra for the contract of adapters. The package is too heavy to install everywhere, so it is used if the
+// benchmarks have fetched it (bench/apart), and its used types are described here.
 import { existsSync } from 'node:fs'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { everlong } from 'everlong/mastra'
@@ -16,7 +16,7 @@ export const hasMastra = existsSync(folder)
 
 export const mastraAdapter: Adapter = { name: 'Mastra', start: (input) => start(input), recovers: true }
 
-/** Mastra's own processor. It counts by a tokenizer of another model. */
+/** Mastra's own processor. It counts with the tokenizer of another model. */
 export const mastraBuiltIns: readonly Adapter[] = [40_000, 20_000].map((limit) => ({
   name: `TokenLimiter at ${limit.toLocaleString('en')}`,
   start: async (input) => {
@@ -60,7 +60,7 @@ async function start(input: AgentInput, own?: object) {
       const own = signal ? { abortSignal: signal } : {}
       const answer = await agent.generate(messages, { maxSteps: 8, modelSettings: { maxRetries: 3 }, ...own })
       if (answer.error) throw answer.error
-      // Mastra resolves an aborted call with what there is.
+      // Mastra resolves an aborted call with its partial result.
       signal?.throwIfAborted()
       messages.push(...answer.response.messages)
       return answer.text

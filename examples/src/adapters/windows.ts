@@ -1,4 +1,4 @@
-// For tests of whose window counts: that of the model that is called, whoever writes the summaries.
+// For tests of the window in use: the called model's, whichever model writes the summaries.
 import { createEngine, type EngineEvent, offline } from 'everlong'
 
 /** The effective window of a model by default. */
@@ -7,7 +7,7 @@ export async function windowOf(model: string): Promise<number> {
   return session.explain().effectiveWindow.value
 }
 
-/** The windows that requests were held against, in order. */
+/** The windows with which requests were compared, in order. */
 export function windowsIn(events: readonly EngineEvent[]): readonly number[] {
   return events.flatMap((event) => (event.type === 'threshold-checked' ? [event.effectiveWindow] : []))
 }

@@ -1,4 +1,4 @@
-// Long outputs of the made-up session: what fills a context, and what nobody needs to see again.
+// Long outputs of the made-up session, which fill a context and are never needed again.
 
 const suites = [
   'accounts',

@@ -1,5 +1,6 @@
-// A made-up session: an agent adds idempotency keys to a payments service. It has what compactions get wrong most: a rule
-// given once, a reply that means nothing without its question, words typed meanwhile, a rejected call, a pasted log.
+// A made-up session: an agent adds idempotency keys to a payments service. It has the things that compactions often get wrong: a
+// rule given once, a reply that means nothing without its question, words typed while the agent works, a rejected call, a pasted
+// log.
 import { commit, edit, read, reject, run, todos, write } from './calls.ts'
 import { migration, migrationTest, paymentsAfter, paymentsBefore, storeBefore, storeMethods } from './files.ts'
 import { stagingLog, testOutput } from './outputs.ts'

@@ -1,5 +1,5 @@
-// What a model wrote about the made-up session. Most of it is right. It leaves out two of the user's messages, claims an
-// approval that nobody gave, and says that a check passed which failed.
+// A model's summary of the made-up session. Most of it is right. It omits two of the user's messages, claims an approval that
+// nobody gave, and says that a failed check passed.
 export const modelSummary = `1. Primary request and intent:
    - Make POST /payments idempotent with an Idempotency-Key header: a client that retries after a timeout must not be charged twice.
    - Then write the migration for the table idempotency_keys, without running it.

@@ -7,7 +7,7 @@ export type Call = {
   readonly input: Json
   readonly result: string
   readonly isError?: boolean
-  /** What the client stores beside the result. */
+  /** Data that the client stores next to the result. */
   readonly raw?: unknown
 }
 

@@ -1,5 +1,5 @@
-// Writes docs/contexts: a made-up session, and what three compactions make of it. A test says when the files are stale.
-// Run it: node examples/src/contexts/write.ts
+// Writes docs/contexts: a made-up session, and the result of three compactions of it. A test fails if the files are stale. Run
+// it: node examples/src/contexts/write.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Block, type Message, type ModelClient, offline, recorded } from 'everlong'
@@ -18,9 +18,9 @@ export function sessionText(): string {
     .join('')
 }
 
-/** The text files by name, made from the session that lies in the folder. */
+/** The text files by name, made from the session in the folder. */
 export async function contexts(): Promise<Readonly<Record<string, string>>> {
-  // It has one summary to give: when it is asked for a shorter one, there is none.
+  // It has a single summary, so a request for a shorter one gets none.
   const model = () => recorded({ summaries: [modelSummary] })
   return {
     'before.txt': shown(readTranscript(sessionFile).view.messages),
@@ -66,7 +66,7 @@ function figures({ tokens, mechanism, fidelity, composition }: Compaction): stri
   ].join('\n')
 }
 
-/** Messages as text; long results of tools are folded, since these pages are about what is said. */
+/** Messages as text. Long tool results are folded, because these pages are about the conversation. */
 function shown(messages: readonly Message[]): string {
   return messages
     .map(({ role, content }) => `──── ${role}\n${blocksOf(content).map(blockText).join('\n')}\n`)

@@ -1,7 +1,7 @@
-// The model that each example talks to here: it watches logs, searches when it can recall, and writes summaries.
+// The model for each example: it watches logs, searches if it has recall, and writes summaries.
 import { asksForSummary, fixed, route, type Script, summarizer, text, toolUse } from '@everlong/simulator'
 
-/** Reads the log of the day that is asked for, and of each day after it up to the last. */
+/** Reads the log of the requested day, and of each day after it up to the last. */
 const watcher: Script = ({ messages }) => {
   const last = JSON.stringify(messages.at(-1))
   const isResult = last.includes('"tool_result"')

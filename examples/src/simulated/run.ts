@@ -50,7 +50,7 @@ function fileOf(name: string): string {
   return join(import.meta.dirname, '..', `${name}.ts`)
 }
 
-/** What points the SDKs to another address. The AI SDK expects the version in it. */
+/** Variables that point the SDKs to another address. The AI SDK expects the version in it. */
 function addressOf(name: string, url: string): Readonly<Record<string, string>> {
   return {
     ANTHROPIC_BASE_URL: name === 'ai-sdk-chat' ? `${url}/v1` : url,

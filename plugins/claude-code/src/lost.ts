@@ -5,7 +5,7 @@ import { forEachEntry, leftOutText, type SummarySource, sourceIn } from 'everlon
 export type Compaction = {
   /** The size of the transcript when Claude Code started the new context. It writes boundary and summary after that. */
   readonly bytes: number
-  /** What else the new context starts with. */
+  /** Other text at the start of the new context. */
   readonly given: string
   /** The conversation before, if it was read already. */
   readonly source: SummarySource | undefined

@@ -3,7 +3,7 @@
 
 type Attempts = {
   readonly denied: readonly string[]
-  /** Only known when they run, or given to a program that runs commands of its own. */
+  /** Known only at run time, or passed to a program that runs its own commands. */
   readonly asked: readonly string[]
   /** They have a similar effect, but are not the command that the rule names. */
   readonly otherCommands: readonly string[]

@@ -1,4 +1,4 @@
-// The dialogs that the agent opens: a permission with its diff or command, and questions.
+// Dialogs of the agent: a permission with its diff or command, and questions.
 import { counted } from '../../render/numbers.ts'
 import { oneLine } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
@@ -23,7 +23,7 @@ export function askBox(ask: AskDialog, state: TerminalState, sheet: Sheet): Draw
   }
 }
 
-/** At most `max` lines. Whatever a request says, its options must stay on the screen. */
+/** At most `max` lines, because the options must stay on the screen for any request. */
 function first(lines: readonly string[], max: number): readonly string[] {
   return lines.length <= max ? lines : max < 1 ? [] : [...lines.slice(0, max - 1), '…']
 }
@@ -61,14 +61,14 @@ function isRepeated({ tool, title, detail }: PermissionDialog['request']): boole
   return tool === 'Bash' && detail?.type === 'text' && title.startsWith('Run ') && title !== `Run ${detail.text}`
 }
 
-/** The change or the whole command, as much as there is room for. */
+/** The change or the whole command, as far as it fits. */
 export function requestDetail(
   { request }: Pick<PermissionDialog, 'request'>,
   sheet: Sheet,
   room: number,
 ): readonly string[] {
   const { detail } = request
-  // A short command is in the title already.
+  // The title already contains a short command.
   if (!detail || room < 1 || (detail.type === 'text' && request.title === `Run ${detail.text}`)) return []
   const lines = detailLines(detail, { ...sheet, width: sheet.width - 2 })
   const left = lines.length - room

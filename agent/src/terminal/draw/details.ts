@@ -10,7 +10,7 @@ import { diffLines } from './diff.ts'
 import { callTitle } from './items.ts'
 import { markdownLines } from './markdown.ts'
 
-/** Drawn once for each width: scrolling draws it again and again. */
+/** Drawn once per width, because scrolling redraws it often. */
 export function createDetailLines(): (detail: Detail, sheet: Sheet) => readonly string[] {
   const drawn = new WeakMap<Detail, { readonly width: number; readonly lines: readonly string[] }>()
   return (detail, sheet) => {

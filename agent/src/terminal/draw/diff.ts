@@ -8,7 +8,7 @@ import { countChanges, type Part, type PatchLine, readPatch } from './patch.ts'
 const marks = { added: '+', removed: '-', kept: ' ' } as const
 const colors = { added: 'green', removed: 'red' } as const
 
-/** Marks are kept, so that the diff can be read without colors. Long lines continue below, after their mark. */
+/** Marks are kept, so that the diff is readable without colors. Long lines continue below, after their mark. */
 export function diffLines(diff: string, sheet: Sheet): readonly string[] {
   const lines = readPatch(diff)
   const gutter = gutterOf(lines, sheet.width)
@@ -34,7 +34,7 @@ const minText = 16
 
 type Gutter = (line: Partial<{ readonly before: number; readonly after: number }>) => string
 
-/** The numbers before and after the change; one of them where there is no room or no need for two, and none if none are known. */
+/** The numbers before and after the change. Only one if there is no room or no need for two, and none if none are known. */
 function gutterOf(lines: readonly PatchLine[], width: number): Gutter {
   const numbers = lines.flatMap((line) => ('parts' in line ? [line.before ?? 0, line.after ?? 0] : []))
   const max = Math.max(0, ...numbers)
@@ -55,7 +55,7 @@ function spansOf(parts: readonly Part[], color: 'green' | 'red' | undefined): re
   })
 }
 
-/** Space at the end of a changed line, and tabs and line ends that alone were changed, could not be seen. */
+/** Changed spaces at the end of a line, tabs and line ends would otherwise be invisible. */
 function shownPart(
   text: string,
   { isChanged, isEnd }: { readonly isChanged: boolean; readonly isEnd: boolean },

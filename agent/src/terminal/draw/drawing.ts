@@ -1,4 +1,4 @@
-// What is drawn below the scrollback: lines, and where the cursor is among them.
+// The drawing below the scrollback: lines, and the position of the cursor.
 
 export type Drawing = {
   readonly lines: readonly string[]

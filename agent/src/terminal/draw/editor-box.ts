@@ -1,4 +1,4 @@
-// The prompt: what is being typed between two rules, with the completion menu below it.
+// The prompt: the typed text between two rules, with the completion menu below it.
 import { oneLine, visible } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { charactersOf, columnsOf, cut, padEnd } from '../../render/width.ts'
@@ -25,7 +25,7 @@ function placeholderOf({ agent, isPlaying }: TerminalState): string {
 
 export type EditorLook = {
   readonly mark: string
-  /** Lines that are shown at most; those around the cursor. */
+  /** Maximum number of lines shown around the cursor. */
   readonly most: number
   /** Shown while there is no text. */
   readonly empty: string
@@ -57,7 +57,7 @@ function rowsOf({ text, cursor }: Editor, room: number) {
     used = 0
   }
   for (const character of charactersOf(text)) {
-    // A completed file name or an entry of the history may hold controls.
+    // A completed file name or an entry of the history may contain control characters.
     const shown = visible(character)
     const columns = columnsOf(shown)
     if (character !== '\n' && used + columns > room) next()
@@ -80,7 +80,7 @@ function menuLines(state: TerminalState, { width, paint }: Sheet): readonly stri
   const selected = Math.min(state.completion, matches.length - 1)
   const top = Math.max(0, Math.min(selected - mostRows + 1, matches.length - mostRows))
   const rows = matches.slice(top, top + mostRows)
-  // In a narrow terminal, what a command does is worth more than how it is called in full.
+  // In a narrow terminal, the description of a command is worth more than its full usage.
   const isNarrow = width < 60
   const names = rows.map(({ name, usage }) => oneLine(`${name}${usage === undefined || isNarrow ? '' : ` ${usage}`}`))
   const column = Math.min(Math.max(0, ...names.map(columnsOf)), Math.floor(width / 2))

@@ -1,4 +1,5 @@
-// The last line: how full the context is, when to expect a compaction, the mode and the model. Its wording shrinks with the room.
+// The last line: how full the context is, the expected compaction, the mode and the model. The wording gets shorter with less
+// room.
 import type { AgentState, PermissionMode } from '../../app.ts'
 import { gauge, stateStyles } from '../../render/gauge.ts'
 import { count, short } from '../../render/numbers.ts'
@@ -50,7 +51,7 @@ function gaugeText(
   }
 }
 
-/** From the fullest to the shortest. An estimate is always called one, as long as there is room for a number. */
+/** From the longest to the shortest. An estimate is marked as one as long as a number fits. */
 export function gaugeWordings(reading: GaugeReading, width = Number.POSITIVE_INFINITY): readonly string[] {
   const { percentLeft, tokens, limit, isEstimated, state, turnsLeft, isAutoCompactOn } = reading
   const estimated = isEstimated ? ' (estimated)' : ''
@@ -58,7 +59,7 @@ export function gaugeWordings(reading: GaugeReading, width = Number.POSITIVE_INF
   const next = isAutoCompactOn ? nextCompaction(reading, turnsLeft) : 'auto-compact off'
   const exact = `${left} · ${count(tokens)} of ${count(limit)} tokens${estimated}${next === '' ? '' : ` · ${next}`}`
   return [
-    // By the width alone, so that numbers do not change their form while one looks at them.
+    // Depends only on the width, so that numbers do not change their form while a person looks at them.
     ...(width >= exactFrom ? [exact] : []),
     `${left} · ${short(tokens)} of ${short(limit)}${estimated}${next === '' ? '' : ` · ${next}`}`,
     `${left} · ${short(tokens)} of ${short(limit)}${estimated}`,

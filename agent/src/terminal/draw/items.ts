@@ -1,4 +1,4 @@
-// What goes to the scrollback, as lines: prompts, answers, folded calls, receipts, notices.
+// Items of the scrollback as lines: prompts, answers, folded calls, receipts, notices.
 
 import type { Prompt } from '../../app.ts'
 import { counted } from '../../render/numbers.ts'
@@ -13,7 +13,7 @@ import { changedLines, diffLines } from './diff.ts'
 import { markdownLines } from './markdown.ts'
 import { detailLines } from './request-detail.ts'
 
-/** What shows folded things in full: a key, or a command where there are no keys. */
+/** How to expand folded items: a key, or a command if there are no keys. */
 export type ItemSheet = Sheet & { readonly expand?: string }
 
 export function itemLines(item: Item, sheet: ItemSheet): readonly string[] {
@@ -74,7 +74,7 @@ function expandOf({ expand = 'Ctrl+O' }: { readonly expand?: string | undefined 
   return expand
 }
 
-/** A line that is too long continues under its last column, if there is room for one. */
+/** A line that is too long continues under its last column, if there is room. */
 function outputLines(text: string, width: number): readonly string[] {
   return safeText(text)
     .trimEnd()
@@ -99,13 +99,13 @@ function setupLines(why: string, { title, steps }: SetupScreen, sheet: Sheet): r
     ...steps.flatMap((step, at) => [
       '',
       ...wrapText(`${at + 1}. ${safeText(step.title)}`, sheet.width),
-      // Whole, however narrow the screen: they are there to be copied.
+      // Always whole, because they are meant to be copied.
       ...step.commands.map((command) => `   ${sheet.paint('cyan', oneLine(command))}`),
     ]),
   ]
 }
 
-/** A long paste is folded here as it was in the editor. */
+/** Folds a long paste as the editor did. */
 function promptLines({ text, images = [] }: Prompt, sheet: Sheet): readonly string[] {
   const shown = text.split('\n').length > mostPromptLines ? foldedPrompt(text) : safeText(text)
   const extra = images.length > 0 && !text.includes('[Image #') ? ` [${counted(images.length, 'image')}]` : ''
@@ -117,20 +117,20 @@ function promptLines({ text, images = [] }: Prompt, sheet: Sheet): readonly stri
 
 const mostPromptLines = 20
 
-/** A person's own words are before or after what they pasted: the first and the last line are shown. */
+/** A person's own words are before or after the pasted text, so the first and the last line are shown. */
 function foldedPrompt(text: string): string {
   const lines = safeText(text).trimEnd().split('\n')
   return [lines[0], `[… ${counted(lines.length - 2, 'line')}]`, lines.at(-1)].join('\n')
 }
 
-/** One line; an edit with what it changed. */
+/** One line; for an edit also its change. */
 function callLines(call: FinishedCall, sheet: ItemSheet): readonly string[] {
   const { paint, width } = sheet
   const dot = call.isError ? paint('red', '✗') : paint('green', '●')
   const line = `${dot} ${callTitle(call, width - 2)}`
   if (call.todos && !call.isError) return [line, ...call.todos.map((todo) => todoLine(todo, sheet))]
   const inside = { ...sheet, width: width - 4 }
-  // The person has read and approved it: all of it stays.
+  // The person has read and approved the plan, so all of it stays.
   if (call.plan !== undefined && !call.isError) return [line, ...indented(markdownLines(call.plan, inside))]
   if (call.name === '!')
     return [line, ...folded(wrapText(safeText(call.output).trimEnd(), width - 4), mostShellLines, sheet)]
@@ -138,7 +138,7 @@ function callLines(call: FinishedCall, sheet: ItemSheet): readonly string[] {
   return call.diff === undefined ? [line] : [line, ...folded(diffLines(call.diff, inside), mostDiffLines, sheet)]
 }
 
-/** How a failed or interrupted command ended: the reason is mostly in its last lines. The first is the outcome. */
+/** How a failed or interrupted command ended. The first line is the outcome, and the reason is usually in the last lines. */
 function failedLines({ output }: FinishedCall, { paint, width, expand }: ItemSheet): readonly string[] {
   const lines = safeText(output)
     .split('\n')
@@ -184,7 +184,7 @@ export function nameOf({ name }: Pick<Call, 'name'>): string {
   return oneLine(name)
 }
 
-/** Nothing where it would only repeat the name. */
+/** Empty if it would only repeat the name. */
 export function subjectOf({ name, subject }: Pick<Call, 'name' | 'subject'>): string {
   const text = oneLine(subject)
   return text === oneLine(name) ? '' : text

@@ -32,7 +32,7 @@ const rows: readonly (readonly [string, string])[] = [
 
 const nameColumns = Math.max(...rows.map(([name]) => columnsOf(name)))
 const cellColumns = nameColumns + 1 + Math.max(...rows.map(([, words]) => columnsOf(words))) + 2
-/** Around the list: an empty line, the prompt between its rules, the gauge, a status line, and one row that stays free. */
+/** Other rows around the list: an empty line, the prompt between its rules, the gauge, a status line, and one free row. */
 const otherRows = 8
 
 export function keyLines({ size }: Pick<TerminalState, 'size'>, { width, paint }: Sheet): readonly string[] {

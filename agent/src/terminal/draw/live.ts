@@ -1,4 +1,4 @@
-// The part of the screen below the scrollback, as lines: what is happening now, the prompt, and the gauge. Pure.
+// The part of the screen below the scrollback as lines: current activity, the prompt, and the gauge. Pure.
 import { count, counted } from '../../render/numbers.ts'
 import { retryLine } from '../../render/retry.ts'
 import { oneLine } from '../../render/safe.ts'
@@ -29,7 +29,7 @@ export function drawLive(state: TerminalState, now: number): Drawing {
   const own = state.statusLine === '' ? [] : [sheet.paint('dim', cut(oneLine(state.statusLine), sheet.width))]
   const footer = [...footerLines(state.gauge, state.agent, sheet), ...own]
   const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(oneLine(state.hint), sheet.width))]
-  // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
+  // One row less than the screen, because a frame that fills it would make the terminal scroll with every change.
   const room = rows - 1 - 1 - bottom.lines.length - hint.length - footer.length
   const above = [...answerLines(state, sheet), ...happening]
   const before = ['', ...(room > 0 ? above.slice(-room) : [])]
@@ -49,8 +49,8 @@ function bottomOf(state: TerminalState, sheet: Sheet): Drawing {
 }
 
 /**
- * The block of the answer that is being written, as far as a third of the screen shows it: a terminal that becomes narrower
- * wraps the frame, and rows that no longer fit would go to the scrollback before the block is finished.
+ * The block of the answer that is being written, limited to a third of the screen: a terminal that becomes narrower wraps the
+ * frame, and rows that no longer fit would go to the scrollback before the block is finished.
  */
 function answerLines({ answer, size }: TerminalState, sheet: Sheet): readonly string[] {
   return answer.trim() === '' ? [] : markdownLines(answer, sheet).slice(-Math.max(3, Math.floor(size.rows / 3)))
@@ -68,7 +68,7 @@ function secondsSince(start: number, now: number): string {
 
 function runningLines(state: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
   const [ask] = state.asks
-  // The open question says what this call wants to do.
+  // The open question already describes this call.
   const asking = ask?.type === 'permission' ? ask.request.toolUseId : undefined
   const running = state.running.filter(({ call }) => call.id !== asking)
   const shown = running.slice(0, mostRunning).flatMap(({ call, startedAt, steps, step, spent, output }) => {
@@ -106,7 +106,7 @@ function statusLines(state: TerminalState, { width, paint }: Sheet, now: number)
   const mark = paint(style, spinner(now))
   const whole = text.endsWith('.') ? `${text} ${keys}.` : `${text} · ${keys}`
   if (columnsOf(whole) <= width - 2) return [`${mark} ${paint(style, whole)}`]
-  // How to stop it is never cut off.
+  // The hint on how to stop it is never cut off.
   return [`${mark} ${paint(style, cut(text, width - 2))}`, `  ${paint(style, cut(keys, width - 2))}`]
 }
 
@@ -126,7 +126,7 @@ export function statusOf(state: TerminalState, now: number): Status | undefined 
   }
   const move = canMove(state) ? ' · Ctrl+B to background' : ''
   if (command !== undefined) return { text: `Running ${oneLine(command)}`, keys: `Esc to stop${move}`, style: 'cyan' }
-  // While a question is open, the agent waits for the person, and the question says which keys there are.
+  // While a question is open, the agent waits for the person, and the question shows its keys.
   if (!agent?.isBusy || state.asks.length > 0) return undefined
   const what = state.isThinking ? 'Thinking' : running.length > 0 ? 'Working' : 'Waiting for the model'
   const text = `${state.answer === '' ? what : 'Answering'}, ${secondsSince(busySince ?? now, now)}`
@@ -135,7 +135,7 @@ export function statusOf(state: TerminalState, now: number): Status | undefined 
 
 const maxTodoLines = 5
 
-/** While a turn runs: how many steps are done, and the open ones, those in progress first. */
+/** While a turn runs: the number of finished steps, and the open ones, those in progress first. */
 function todoLines({ todos, agent, size }: TerminalState, sheet: Sheet): readonly string[] {
   const inProgress = todos.filter(({ status }) => status === 'in_progress')
   const open = [...inProgress, ...todos.filter(({ status }) => status === 'pending')]

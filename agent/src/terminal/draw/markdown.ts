@@ -1,4 +1,4 @@
-// Markdown as lines for a terminal. What a model wrote is untrusted: control characters are gone before it is read.
+// Markdown as lines for a terminal. A model's text is untrusted, so control characters are removed first.
 import { lexer, type Token, type Tokens } from 'marked'
 import { safeText } from '../../render/safe.ts'
 import type { Sheet, Style } from '../../render/sheet.ts'
@@ -15,7 +15,7 @@ export function splitFinished(text: string): { readonly finished: string; readon
   const last = tokens.findLastIndex(({ type }) => type !== 'space')
   if (last <= 0) return splitLong(text)
   const length = tokens.slice(0, last).reduce((sum, { raw }) => sum + raw.length, 0)
-  // The lexer rewrites some white space, so a length could be off: then nothing is finished yet.
+  // The lexer rewrites some white space, so a length could be wrong; in that case nothing counts as finished.
   const finished = text.slice(0, length)
   const isExact = tokens.map(({ raw }) => raw).join('') === text
   return isExact ? { finished, rest: text.slice(length) } : { finished: '', rest: text }

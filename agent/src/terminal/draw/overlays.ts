@@ -1,4 +1,4 @@
-// What the person opens: a list to choose from, and the viewer of folded things.
+// Overlays that the person opens: a list to choose from, and the viewer of folded items.
 import { oneLine } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { columnsOf, cut } from '../../render/width.ts'
@@ -41,7 +41,7 @@ function viewerRows({ rows }: TerminalState['size']): number {
   return Math.max(3, rows - 9)
 }
 
-/** How far down the viewer can be. */
+/** The maximum scroll position of the viewer. */
 export function lastTop(viewer: Viewer, state: TerminalState): number {
   const detail = state.details[viewer.at]
   return detail ? Math.max(0, detailLines(detail, sheetOf(state)).length - viewerRows(state.size)) : 0

@@ -1,4 +1,4 @@
-// A unified diff, read line by line: which lines were added, removed or kept, with their numbers and the words that changed.
+// Reads a unified diff line by line: added, removed and kept lines, with their numbers and changed words.
 import { stripVTControlCharacters } from 'node:util'
 import { diffWordsWithSpace } from 'diff/lib/diff/word.js'
 
@@ -9,13 +9,13 @@ export type PatchLine =
   | {
       readonly type: 'added' | 'removed' | 'kept'
       readonly parts: readonly Part[]
-      /** Undefined where the diff does not say. */
+      /** Undefined if the diff does not contain it. */
       readonly before?: number
       readonly after?: number
     }
   /** The name of a file, in a diff of several. */
   | { readonly type: 'file'; readonly name: string }
-  /** Lines between two changes are left out. */
+  /** Lines between two changes are omitted. */
   | { readonly type: 'gap' }
   | { readonly type: 'note'; readonly text: string }
 
@@ -105,9 +105,9 @@ function textOf({ parts }: ChangedLine): string {
   return parts.map(({ text }) => text).join('')
 }
 
-/** The time to compare two lines grows with the square of their length; a diff of 40,000 characters stays below 100 ms. */
+/** Comparing two lines takes time quadratic in their length. With this limit, a diff of 40,000 characters stays below 100 ms. */
 const maxLine = 300
-/** Of two lines that share less, nearly every word would be marked: the colors of the lines say as much. */
+/** If two lines share less, nearly every word would be marked, which the colors of the lines show already. */
 const minShared = 0.4
 
 function changedWords(before: string, after: string) {

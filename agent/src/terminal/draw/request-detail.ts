@@ -1,4 +1,4 @@
-// What a question is about: a command, a change or a plan.
+// The subject of a question: a command, a change or a plan.
 import type { PermissionRequest } from '../../app.ts'
 import { safeText } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
@@ -10,7 +10,7 @@ type RequestDetail = NonNullable<PermissionRequest['detail']>
 
 const drawn = new WeakMap<RequestDetail, { readonly width: number; readonly lines: readonly string[] }>()
 
-/** Drawn once for each width: every key draws the question again. */
+/** Drawn once per width, because every key redraws the question. */
 export function detailLines(detail: RequestDetail, sheet: Sheet): readonly string[] {
   const known = drawn.get(detail)
   if (known?.width === sheet.width) return known.lines

@@ -1,4 +1,4 @@
-// A table in a terminal: in columns where they fit, and below one another where they do not.
+// A table in a terminal: in columns if they fit, otherwise one cell below the other.
 import type { Sheet } from '../../render/sheet.ts'
 import { wrapText } from '../../render/spans.ts'
 import { columnsOf, padEnd } from '../../render/width.ts'

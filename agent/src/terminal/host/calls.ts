@@ -31,7 +31,7 @@ export function callOf(
 
 type Result = Pick<Extract<LoopEvent, { readonly type: 'tool-finished' }>, 'content' | 'isError' | 'diff'>
 
-/** What a sub-agent did. */
+/** The work of a sub-agent. */
 export type Work = { readonly calls: number; readonly tokens: number; readonly cost?: number }
 
 export function finishedCall(
@@ -50,7 +50,7 @@ export function finishedCall(
   return { type: 'call-finished', call: diff === undefined || isError ? shown : { ...shown, diff } }
 }
 
-/** Of an edit, from what it replaces. Where that is in the file is not known, so there are no line numbers. */
+/** The diff of an edit, from its replaced text. The position in the file is unknown, so there are no line numbers. */
 function diffOf(input: unknown): string | undefined {
   const [before, after] = [stringAt(input, 'old_string'), stringAt(input, 'new_string')]
   const path = stringAt(input, 'file_path') ?? ''
@@ -62,7 +62,7 @@ function diffOf(input: unknown): string | undefined {
   return patch?.replace(/^@@ .*$/gm, '@@')
 }
 
-/** Text, and a word for everything else. */
+/** Text, or a word for other kinds of content. */
 function outputOf(content: string | readonly JsonObject[]): string {
   if (typeof content === 'string') return content
   return content

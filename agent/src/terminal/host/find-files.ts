@@ -1,4 +1,4 @@
-// Finds the files of the workspace that match what was typed after an `@`.
+// Finds the files of the workspace that match the text after an `@`.
 import { basename, relative } from 'node:path'
 import { slashed } from '../../files/paths.ts'
 import { walk } from '../../files/walk.ts'
@@ -25,7 +25,7 @@ export function createFileFinder(folder: string): (typed: string) => Promise<rea
   }
 }
 
-/** By name, then by path; the shorter path first. Files in hidden folders only if a dot was typed. */
+/** Matches by name, then by path; shorter paths first. Files in hidden folders only if a dot was typed. */
 export function bestMatches(files: readonly string[], typed: string): readonly string[] {
   const wanted = typed.toLowerCase()
   const ranked = files.flatMap((file) => {

@@ -1,4 +1,4 @@
-// Serves an agent from a worker thread: a worker's module calls this with how to start its agent.
+// Serves an agent from a worker thread. The worker's module calls this with a function that starts its agent.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type HostPort, type StartAgent, serveAgent } from './serve.ts'
 

@@ -1,5 +1,5 @@
-// Turns what the agent does into what the terminal shows. Runs beside the agent, so that long results, diffs and counting
-// cost the terminal nothing.
+// Turns the agent's events into events for the terminal. Runs in the agent's thread, so that long results, diffs and counting do
+// not slow down the terminal.
 import { textOf } from 'everlong/internal'
 import type { Agent, AgentEvent, PermissionRequest } from '../../app.ts'
 import { forecastOf } from '../../forecast.ts'
@@ -13,10 +13,10 @@ import type { Call, GaugeReading, UiEvent } from './protocol.ts'
 import { createStatusLine } from './status-line.ts'
 
 export type NarratorOptions = {
-  /** Paths are shown relative to it. */
+  /** Paths are shown relative to this folder. */
   readonly folder: string
   readonly send: (event: UiEvent) => void
-  /** A command of the person's own; its first line is shown below the prompt. */
+  /** A custom command. Its first line of output is shown below the prompt. */
   readonly statusLine?: string
 }
 
@@ -25,9 +25,9 @@ const gaugeEveryMs = 100
 const maxLine = 1_000
 
 export type Narrator = {
-  /** A permission request knows the change best. */
+  /** A permission request has the best diff. */
   readonly rememberDiff: (request: PermissionRequest) => void
-  /** Something may have changed that no event tells. */
+  /** Something may have changed without an event. */
   readonly refresh: () => void
   readonly tellTodos: (todos: readonly Todo[]) => void
   readonly stop: () => void
@@ -72,7 +72,7 @@ export function createNarrator(agent: Agent, { folder, send, statusLine: command
     if (event.type === 'subagent') tellOfSubagent(event.event, parent ?? event.toolUseId)
     if (changesGauge.has(event.type)) refresh()
   }
-  // What a sub-agent says goes to the agent that started it; a person sees its calls.
+  // A sub-agent's text goes to the agent that started it; a person sees its calls.
   const tellOfSubagent = (event: AgentEvent, parent: string) => {
     const work = works.get(parent) ?? { calls: 0, tokens: 0 }
     if (event.type === 'tool-started') works.set(parent, { ...work, calls: work.calls + 1 })
@@ -108,7 +108,7 @@ const changesGauge: ReadonlySet<AgentEvent['type']> = new Set([
   'engine',
 ])
 
-/** Undefined while the session cannot say, such as between two sessions. */
+/** Undefined while the session is unavailable, such as between two sessions. */
 export function readGauge(agent: Agent): GaugeReading | undefined {
   try {
     const explanation = agent.session().explain()

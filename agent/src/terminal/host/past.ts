@@ -1,4 +1,4 @@
-// What was said before in a session that is continued: its newest messages, as the terminal shows them.
+// The newest messages of a continued session, for the terminal.
 import { blocksOf, isText, isToolResult, isToolUse, textOf, type ViewMessage } from 'everlong/internal'
 import type { Agent } from '../../app.ts'
 import { interruptedText } from '../../interrupted.ts'
@@ -43,18 +43,18 @@ function answerIn(whole: string): readonly UiEvent[] {
   return text === '' ? [] : [{ type: 'answer', text }]
 }
 
-/** Messages without an answer between them are one message of the conversation: the mark of an interrupt divides them. */
+/** Adjacent messages without an answer are one message of the conversation. The mark of an interrupt separates them. */
 function spokenIn(texts: readonly string[]): readonly UiEvent[] {
   const at = texts.indexOf(interruptedText)
   const text = withoutReminders(texts.slice(0, at < 0 ? texts.length : at).join('\n'))
   return [
-    // Whole: the terminal folds long ones, and counts their lines.
+    // Not shortened, because the terminal folds long texts and counts their lines.
     ...(text === '' ? [] : [{ type: 'prompt', prompt: { text }, isQueued: false } as const]),
     ...(at < 0 ? [] : [{ type: 'notice', text: 'Interrupted.' } as const, ...spokenIn(texts.slice(at + 1))]),
   ]
 }
 
-/** What the client put in front of a person's words is not shown. */
+/** Hides the client's text before a person's words. */
 function withoutReminders(text: string): string {
   return text.replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '').trim()
 }

@@ -1,4 +1,4 @@
-// What goes between the terminal and the agent, which runs in a thread of its own: small, plain data only.
+// Messages between the terminal and the agent, which runs in its own thread. Only small, plain data.
 import type { EngineEvent } from 'everlong'
 import type {
   AgentState,
@@ -18,13 +18,13 @@ import type { Todo } from '../../render/todos.ts'
 export type Call = {
   readonly id: string
   readonly name: string
-  /** What it is about, such as a path or a command. */
+  /** Its subject, such as a path or a command. */
   readonly subject: string
   /** As JSON, shortened. */
   readonly input: string
   /** The id of the call that runs the sub-agent that makes this one. */
   readonly parent?: string
-  /** What it changes, as a unified diff. */
+  /** Its change as a unified diff. */
   readonly diff?: string
   /** The list of steps that it writes. */
   readonly todos?: readonly Todo[]
@@ -41,14 +41,14 @@ export type FinishedCall = Call & {
 }
 
 export type GaugeReading = Fullness & {
-  /** How many turns until the next compaction, if the context grows as it did. */
+  /** Number of turns until the next compaction, if the context keeps growing at this rate. */
   readonly turnsLeft?: number
 }
 
-/** What the terminal hears. */
+/** Events for the terminal. */
 export type UiEvent =
   | { readonly type: 'text' | 'thinking'; readonly text: string }
-  /** The attempt that was streaming failed: what it has said so far does not count. */
+  /** The attempt that was streaming failed, so its text does not count. */
   | { readonly type: 'restarted' }
   | { readonly type: 'retry-over' }
   | { readonly type: 'retrying'; readonly attempt: number; readonly waitMs: number; readonly why: string }
@@ -56,23 +56,23 @@ export type UiEvent =
   | { readonly type: 'answer'; readonly text: string }
   | { readonly type: 'call-started'; readonly call: Call }
   | { readonly type: 'call-finished'; readonly call: FinishedCall }
-  /** The newest lines of a running call, and how many there are. */
+  /** The newest output lines of a running call, and their total number. */
   | { readonly type: 'call-output'; readonly id: string; readonly lines: readonly string[]; readonly total: number }
-  /** The size of a sub-agent's conversation, and what it has cost so far. */
+  /** The size of a sub-agent's conversation, and its cost so far. */
   | { readonly type: 'call-spent'; readonly id: string; readonly tokens: number; readonly cost?: number }
   | { readonly type: 'notice' | 'trouble'; readonly text: string }
   | { readonly type: 'engine'; readonly event: EngineEvent }
   | { readonly type: 'prompt'; readonly prompt: Prompt; readonly isQueued: boolean }
-  /** With its one line. */
+  /** Includes its one-line form. */
   | { readonly type: 'receipt'; readonly receipt: Receipt; readonly line: string }
   | { readonly type: 'stopped'; readonly why: StopReason }
   | { readonly type: 'state'; readonly state: AgentState }
   | { readonly type: 'gauge'; readonly gauge: GaugeReading }
-  /** The list of steps, when it changed otherwise than by a call. */
+  /** The list of steps, if something other than a call changed it. */
   | { readonly type: 'todos'; readonly todos: readonly Todo[] }
-  /** What the person's own command printed. */
+  /** The output of the person's status line command. */
   | { readonly type: 'status-line'; readonly text: string }
-  /** Works in another session from now on. */
+  /** The agent switched to another session. */
   | { readonly type: 'session'; readonly title: string; readonly past: readonly UiEvent[] }
 
 export type Ask =
@@ -83,29 +83,29 @@ export type AskAnswer = PermissionAnswer | readonly (readonly string[])[] | unde
 
 export type CommandInfo = { readonly name: string; readonly usage?: string; readonly description: string }
 
-/** Why there is no agent, and what the person can do about it. */
+/** The reason why there is no agent, and advice for the person. */
 export type SetupScreen = {
   readonly title: string
   readonly steps: readonly { readonly title: string; readonly commands: readonly string[] }[]
 }
 
-/** What is known when the agent is there. */
+/** Facts that are known when the agent is ready. */
 export type Hello = {
   readonly state: AgentState
   readonly commands: readonly CommandInfo[]
   readonly gauge?: GaugeReading
-  /** Shown first: what came before in a resumed session. */
+  /** Shown first: earlier messages of a resumed session. */
   readonly past: readonly UiEvent[]
   readonly notices: readonly string[]
   /** Whether the bell rings when a question waits. Default: true. */
   readonly bell?: boolean
-  /** Where output of libraries is logged. */
+  /** Path of the log with the output of libraries. */
   readonly logFile?: string
 }
 
 export type OriginalMessage = { readonly role: string; readonly text: string; readonly isCut: boolean }
 
-/** What the terminal may call, by name. Everything is a promise: the agent is in another thread. */
+/** Functions that the terminal may call, by name. All return promises, because the agent is in another thread. */
 export type Calls = {
   readonly submit: (prompt: Prompt) => void
   readonly interrupt: () => readonly Prompt[]
@@ -115,7 +115,7 @@ export type Calls = {
   readonly command: (line: string) => CommandResult
   /** The messages that a compaction summarized. */
   readonly original: (receipt: string) => readonly OriginalMessage[]
-  /** Files of the workspace whose path matches, the best matches first. */
+  /** Files of the workspace whose path matches, best matches first. */
   readonly files: (typed: string) => readonly string[]
   readonly close: () => void
 }

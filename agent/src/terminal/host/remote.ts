@@ -1,4 +1,4 @@
-// The terminal's side of the thread: the agent as an object whose methods are promises.
+// The terminal's side of the thread: the agent as an object whose methods return promises.
 
 import { Worker } from 'node:worker_threads'
 import type { CommandResult, PermissionMode, Prompt } from '../../app.ts'
@@ -18,23 +18,23 @@ export type RemoteAgent = {
   readonly close: () => Promise<void>
 }
 
-/** What the terminal is told. */
+/** Callbacks for the terminal. */
 export type RemoteListener = {
   readonly hello: (hello: Hello) => void
   readonly noAgent: (why: string, setup: SetupScreen | undefined) => void
   readonly event: (event: UiEvent) => void
   readonly ask: (id: number, ask: Ask) => void
   readonly withdrawn: (id: number) => void
-  /** Something in the agent's thread wrote to its standard output or error, or Node warned there. */
+  /** Something in the agent's thread wrote to standard output or error, or Node issued a warning there. */
   readonly printed: (text: string) => void
-  /** The agent's thread is gone although nobody closed it. */
+  /** The agent's thread ended although nobody closed it. */
   readonly lost: (why: string) => void
 }
 
-/** New objects get little room, because Node never gives it back. */
+/** Limits the room for new objects, because Node never returns it to the system. */
 const resourceLimits = { maxYoungGenerationSizeMb: 16 }
 
-/** Runs the agent of this module in a thread of its own; `data` is the worker's `workerData`. */
+/** Runs the agent of this module in its own thread; `data` is the worker's `workerData`. */
 export function connectToWorker(module: URL, data: unknown, listener: RemoteListener): RemoteAgent {
   const worker = new Worker(module, { workerData: data, stdout: true, stderr: true, resourceLimits })
   for (const stream of [worker.stdout, worker.stderr]) stream.setEncoding('utf8').on('data', listener.printed)
@@ -95,7 +95,7 @@ export function connectToWorker(module: URL, data: unknown, listener: RemoteList
     close: async () => {
       if (isClosing) return
       isClosing = true
-      // Before it has started there is nothing to save, and it may be waiting for an answer.
+      // Before the start there is nothing to save, and it may be waiting for an answer.
       if (isStarted) await call<void>('close', []).catch(() => undefined)
       await worker.terminate()
     },

@@ -1,4 +1,4 @@
-// The agent's side of the thread: turns its events into what the terminal shows, and answers the terminal's calls.
+// The agent's side of the thread: turns its events into events for the terminal, and answers the terminal's calls.
 
 import { join } from 'node:path'
 import { textOf } from 'everlong/internal'
@@ -26,7 +26,7 @@ export type Started =
       readonly type: 'agent'
       readonly agent: Agent
       readonly commands: readonly CommandInfo[]
-      /** A command of the person's own. */
+      /** A custom command. */
       readonly statusLine?: string | undefined
       readonly folder: string
     })
@@ -74,7 +74,7 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
   keepCompiled()
 }
 
-/** Characters of a message that the terminal shows; the transcript has all of them. */
+/** Maximum characters of a message for the terminal. The transcript has all of them. */
 const mostOriginal = 4_000
 
 function callsOf(
@@ -91,7 +91,7 @@ function callsOf(
     moveToBackground: () => agent.moveToBackground(),
     command: async (line: string, signal: AbortSignal) => {
       const result = await agent.command(line, signal).finally(narrator.refresh)
-      // It may have taken back a call that wrote the list of steps.
+      // It may have reversed a call that wrote the list of steps.
       if (commandNamed(line)?.needsQuiet) narrator.tellTodos(await todosOf(agent.session()))
       return result
     },
@@ -128,7 +128,7 @@ function createReceiver(port: HostPort, calls: ReturnType<typeof callsOf>): (mes
   }
 }
 
-/** The person is in the other thread: questions go there with a number, and answers come back with it. */
+/** The person is in the other thread, so questions are sent there with a number, and answers return with it. */
 function createAsking(port: HostPort) {
   const waiting = new Map<number, (answer: AskAnswer) => void>()
   let asked = 0

@@ -1,4 +1,4 @@
-// A status line of the person's own: a command that gets what is known as JSON on its input, and prints a line.
+// A custom status line: a command that gets facts as JSON on its input and prints a line.
 import { spawn } from 'node:child_process'
 import type { Agent } from '../../app.ts'
 import { commandEnvironment } from '../../permissions/secrets.ts'
@@ -11,7 +11,7 @@ type StatusLineOptions = {
   readonly send: (event: UiEvent) => void
 }
 
-/** A line is shown for a person: more often helps nobody. */
+/** Updating more often would not help a person. */
 const everyMs = 500
 const maxMs = 5_000
 const maxText = 2_000
@@ -47,7 +47,7 @@ export function createStatusLine(agent: Agent, { command, folder, send }: Status
   return { refresh, stop }
 }
 
-/** The fields that scripts for Claude Code read have the same names. */
+/** The fields have the same names as those that scripts for Claude Code read. */
 function factsOf(agent: Agent, folder: string) {
   const { sessionId, name, model, mode } = agent.state()
   const { path = null } = agent.session()
@@ -72,7 +72,7 @@ function firstLineOf(command: string, cwd: string, input: string): Promise<strin
       text = (text + chunk).slice(0, maxText)
     })
     child.stderr.resume()
-    // It need not read what it is told.
+    // The command need not read its input.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
     child.once('error', (error) => resolve(`status line: ${reasonOf(error)}`))

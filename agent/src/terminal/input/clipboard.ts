@@ -1,10 +1,10 @@
-// The image in the clipboard, by the programs that the system has for it.
+// Reads the image in the clipboard with the system's programs.
 import { spawn } from 'node:child_process'
 import type { Image } from './pastes.ts'
 
 type Pasted = { readonly type: 'image'; readonly image: Image } | { readonly type: 'none'; readonly why: string }
 
-/** What the API takes for one image. */
+/** The API's limit for one image. */
 const mostBytes = 3_750_000
 
 const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {

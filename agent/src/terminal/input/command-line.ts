@@ -1,4 +1,4 @@
-// Tells commands from messages.
+// Distinguishes commands from messages.
 
 /** `/name …` is a slash command; a message may begin with a path, such as `/usr/bin/node`. */
 export function isSlashCommand(text: string): boolean {

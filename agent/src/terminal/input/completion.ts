@@ -4,24 +4,24 @@ import { type Editor, editorWith } from './editor.ts'
 
 export type MenuRow = {
   readonly name: string
-  /** What may follow the name. */
+  /** Arguments after the name. */
   readonly usage?: string
   readonly description: string
-  /** The text once Tab has completed it. */
+  /** The text after Tab completed it. */
   readonly completed: Editor
-  /** What Enter sends at once; otherwise it completes as well. */
+  /** The text that Enter sends at once. Without it, Enter completes as well. */
   readonly sent?: Editor
 }
 
 type Typed = Pick<TerminalState, 'editor' | 'commands' | 'completion' | 'found'>
 
-/** Empty when nothing is being typed that could be completed, or the menu was closed. */
+/** Empty if nothing can be completed or the menu was closed. */
 export function menuOf(typed: Typed): readonly MenuRow[] {
   if (typed.completion < 0) return []
   return [...commandRows(typed), ...fileRows(typed)]
 }
 
-/** Names that start with what was typed come first. */
+/** Names that start with the typed text come first. */
 function commandRows({ editor, commands }: Typed): readonly MenuRow[] {
   const typed = /^\/(\S*)$/.exec(editor.text)?.[1]?.toLowerCase()
   if (typed === undefined) return []

@@ -14,7 +14,7 @@ export function editorWith(text: string): Editor {
   return { ...emptyEditor, text, cursor: text.length }
 }
 
-/** After the text was sent. What was deleted can still be inserted. */
+/** After the text was sent. Deleted text can still be inserted. */
 export function emptied({ memory: { deleted: kept } }: Editor): Editor {
   return { ...emptyEditor, memory: { ...emptyMemory, deleted: kept } }
 }
@@ -49,14 +49,14 @@ export function withImage(editor: Editor, name: string, image: Image): Editor {
   return replaced(editor, insert({ ...editor, pastes: attached.pastes }, attached.shown))
 }
 
-/** What is sent: every mark replaced by its text, and the images whose marks are still there. */
+/** The prompt to send: every mark replaced by its text, and the images whose marks are still there. */
 export function promptOf({ text, pastes }: Editor): Prompt {
   const whole = pastes.reduce((before, { mark, text: pasted }) => before.replaceAll(mark, () => pasted), text)
   const images = pastes.flatMap(({ mark, image }) => (image && text.includes(mark) ? [image] : []))
   return { text: whole.trim(), ...(images.length > 0 ? { images } : {}) }
 }
 
-/** The line of the cursor, and how many there are. */
+/** The line of the cursor, and the number of lines. */
 export function lineOf({ text, cursor }: Editor): { readonly line: number; readonly lines: number } {
   return { line: text.slice(0, cursor).split('\n').length - 1, lines: text.split('\n').length }
 }
@@ -133,7 +133,7 @@ const insertDeleted: Change = (editor) => {
 /** Ctrl+_, as terminals report it: most send the same for Ctrl+/, and some send the key without Shift. */
 const undoKeys: ReadonlySet<string> = new Set(['ctrl+_', 'ctrl+/', 'ctrl+-'])
 
-/** What these delete, Ctrl+Y inserts. */
+/** Ctrl+Y inserts the text that these delete. */
 const removals: Readonly<Record<string, Change>> = {
   'ctrl+w': removeTo(spaceLeft),
   'alt+backspace': removeTo(wordLeft),

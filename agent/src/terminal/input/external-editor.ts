@@ -1,4 +1,4 @@
-// Writes a text in the person's own editor.
+// Edits a text in the person's own editor.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

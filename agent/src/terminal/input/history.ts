@@ -1,4 +1,4 @@
-// What was typed before, over sessions: one JSON string a line in a file, the newest last.
+// Previously typed lines of all sessions: a file with one JSON string per line, newest last.
 
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,7 +11,7 @@ export type History = {
   readonly add: (text: string) => void
 }
 
-/** Without a path, only this run is remembered. A file that cannot be read or written is no reason to stop. */
+/** Without a path, only this run is remembered. An unreadable or unwritable file is not fatal. */
 export function createHistory(path: string | undefined, onTrouble: (why: string) => void = () => undefined): History {
   let entries = path === undefined ? [] : read(path, onTrouble)
   return {
@@ -22,7 +22,7 @@ export function createHistory(path: string | undefined, onTrouble: (why: string)
       if (path === undefined) return
       try {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-        // Lines are short: two programs that append at the same time do not mix them.
+        // Lines are short, so two programs that append at the same time do not mix them.
         appendFileSync(path, `${JSON.stringify(text)}\n`, { mode: 0o600 })
       } catch (error) {
         onTrouble(`The history cannot be saved: ${reasonOf(error)}`)
@@ -55,7 +55,7 @@ function decoded(line: string): readonly string[] {
     const value: unknown = JSON.parse(line)
     return typeof value === 'string' ? [value] : []
   } catch {
-    // Half a line, after a crash.
+    // An incomplete line after a crash.
     return []
   }
 }

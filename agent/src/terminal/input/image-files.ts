@@ -13,14 +13,14 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 }
 
-/** What the API takes for one image. */
+/** The API's limit for one image. */
 const mostBytes = 3_750_000
 
 export type ImageFile =
   | { readonly type: 'image'; readonly name: string; readonly image: Image }
   | { readonly type: 'too-large'; readonly name: string; readonly bytes: number }
 
-/** Undefined if the text is not the path of an image that is there. */
+/** Undefined if the text is not the path of an existing image. */
 export function imageIn(pasted: string, folder: string): ImageFile | undefined {
   const path = pathIn(pasted.trim(), folder)
   const mediaType = path === undefined ? undefined : mediaTypes[extname(path).toLowerCase()]
@@ -32,7 +32,7 @@ export function imageIn(pasted: string, folder: string): ImageFile | undefined {
   return { type: 'image', name, image: { mediaType, base64: readFileSync(path).toString('base64') } }
 }
 
-/** As a shell, a file manager or a person writes it: in quotes, with escaped spaces, as a URL, from the home folder. */
+/** The forms that shells, file managers and people use: in quotes, with escaped spaces, as a URL, from the home folder. */
 function pathIn(text: string, folder: string): string | undefined {
   if (text === '' || text.length > 4_096 || /[\n\r\0]/.test(text)) return undefined
   const bare = /^(['"])(.*)\1$/.exec(text)?.[2] ?? text.replace(/\\(.)/g, '$1')

@@ -1,4 +1,4 @@
-// Key presses by name, whatever a terminal sends for them: `enter`, `ctrl+a`, `alt+left`, `text`, `paste`.
+// Key presses by name, independent of the terminal: `enter`, `ctrl+a`, `alt+left`, `text`, `paste`.
 import type { Key } from 'ink'
 
 export type Press =
@@ -34,12 +34,12 @@ function modifiersOf({ ctrl, meta, shift }: Pick<Key, 'ctrl' | 'meta' | 'shift'>
   return `${ctrl ? 'ctrl+' : ''}${meta ? 'alt+' : ''}${shift ? 'shift+' : ''}`
 }
 
-/** A terminal that does not mark pastes sends several lines at once; nobody types that fast. */
+/** A terminal that does not mark pastes sends several lines at once, and nobody types that fast. */
 function isPaste(input: string): boolean {
   return /[\r\n]+[^\r\n]/.test(input)
 }
 
-/** Keys that came in one chunk: text, and the control characters in it one by one. */
+/** Keys of one chunk: text, and its control characters one by one. */
 function pieces(input: string): readonly Press[] {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are keys here
   return (input.match(/[\u0000-\u001f\u007f]|[^\u0000-\u001f\u007f]+/g) ?? []).map((piece): Press => {

@@ -1,11 +1,11 @@
-// What an editor remembers: earlier texts, which Ctrl+_ restores, and deleted text, which Ctrl+Y inserts. Pure.
+// The memory of an editor: earlier texts, which Ctrl+_ restores, and deleted text, which Ctrl+Y inserts. Pure.
 import type { Paste } from './pastes.ts'
 
 export type Editor = {
   readonly text: string
   /** An index into the text. */
   readonly cursor: number
-  /** What the marks in the text stand for. */
+  /** The texts that the marks replace. */
   readonly pastes: readonly Paste[]
   readonly memory: Memory
 }
@@ -13,7 +13,7 @@ export type Editor = {
 export type Memory = {
   /** Earlier texts, the newest last. */
   readonly past: readonly Pick<Editor, 'text' | 'cursor' | 'pastes'>[]
-  /** The text that was last deleted by word or line, with the pastes of its marks. */
+  /** The text that was last deleted by word or line, with its pastes. */
   readonly deleted: { readonly text: string; readonly pastes: readonly Paste[] }
   /** The last key. Letters typed in a row are undone word by word; deletions in a row are one text. */
   readonly last: 'typed' | 'deleted' | 'other'
@@ -23,7 +23,7 @@ export const emptyMemory: Memory = { past: [], deleted: { text: '', pastes: [] }
 
 const maxPast = 100
 
-/** The editor after a change that Ctrl+_ takes back. A change of the cursor alone is none. */
+/** The editor after a change that Ctrl+_ can undo. Moving the cursor alone is not such a change. */
 export function replaced(before: Editor, after: Editor): Editor {
   const { text, cursor, pastes, memory } = before
   const past = after.text === text ? memory.past : [...memory.past, { text, cursor, pastes }].slice(-maxPast)

@@ -8,7 +8,7 @@ export type Paste = { readonly mark: string; readonly text: string; readonly ima
 const mostLines = 5
 const mostCharacters = 800
 
-/** Short pastes are shown as they are. Control characters never come in. */
+/** Short pastes are inserted unchanged. Control characters are removed. */
 export function foldPaste(
   pasted: string,
   pastes: readonly Paste[],
@@ -21,7 +21,7 @@ export function foldPaste(
   return { shown: mark, pastes: [...pastes, { mark, text }] }
 }
 
-/** An image is a mark in the text, and goes along with it. */
+/** An image is a mark in the text and is sent with it. */
 export function attachImage(
   name: string,
   image: Image,
@@ -35,7 +35,7 @@ function nextNumber(pastes: readonly Paste[]): number {
   return 1 + Math.max(0, ...pastes.map(({ mark }) => Number(/#(\d+)/.exec(mark)?.[1] ?? 0)))
 }
 
-/** A text from another prompt. Its marks get new numbers where those are taken. */
+/** Inserts a text from another prompt. Marks get new numbers if theirs are taken. */
 export function adoptPastes(
   { text, pastes: own }: { readonly text: string; readonly pastes: readonly Paste[] },
   into: readonly Paste[],
@@ -45,7 +45,7 @@ export function adoptPastes(
   for (const paste of own) {
     if (pastes.includes(paste)) continue
     const isTaken = pastes.some(({ mark }) => mark === paste.mark)
-    // Higher than all of them, so that no new mark is one that is still to be renamed.
+    // Higher than all of them, so that no new mark equals one that is renamed later.
     const mark = isTaken ? paste.mark.replace(/#\d+/, `#${nextNumber([...own, ...pastes])}`) : paste.mark
     shown = shown.replaceAll(paste.mark, () => mark)
     pastes = [...pastes, { ...paste, mark, text: paste.text === paste.mark ? mark : paste.text }]
@@ -53,7 +53,7 @@ export function adoptPastes(
   return { shown, pastes }
 }
 
-/** The mark that ends at the cursor. A mark is deleted and passed over as one character. */
+/** The mark that ends at the cursor. A mark is deleted and skipped like one character. */
 export function markBefore(text: string, cursor: number, pastes: readonly Paste[]): string | undefined {
   return pastes.find(({ mark }) => text.slice(0, cursor).endsWith(mark))?.mark
 }

@@ -1,4 +1,4 @@
-// The choices of a picker that match what has been typed.
+// The choices of a picker that match the typed text.
 import type { Choice } from '../../app.ts'
 import type { Picker } from './state.ts'
 

@@ -1,4 +1,4 @@
-// What the agent does, as changes of the state. Pure.
+// Applies events of the agent to the state. Pure.
 import type { EngineEvent } from 'everlong'
 import { coldLine } from '../../render/cold-line.ts'
 import { count, counted } from '../../render/numbers.ts'
@@ -76,7 +76,7 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
   }
 }
 
-/** What was shown of the session before stays in the scrollback. */
+/** Printed items of the previous session stay in the scrollback. */
 function switched(
   state: TerminalState,
   { title, past }: Extract<UiEvent, { type: 'session' }>,
@@ -90,13 +90,13 @@ function switched(
   return shown
 }
 
-/** Moves the blocks of the answer that cannot change any more to the scrollback. */
+/** Moves the finished blocks of the answer to the scrollback. */
 export function settle(state: TerminalState): TerminalState {
   const { finished, rest } = splitFinished(state.answer)
   return finished === '' ? state : withItem({ ...state, answer: rest }, { type: 'answer', text: finished })
 }
 
-/** Everything that has been streamed goes to the scrollback. */
+/** Moves all streamed text to the scrollback. */
 function flushed(state: TerminalState): TerminalState {
   if (state.answer.trim() === '') return { ...state, answer: '' }
   return withItem({ ...state, answer: '' }, { type: 'answer', text: state.answer })
@@ -115,7 +115,7 @@ function started(
 ): TerminalState {
   const { running } = state
   if (call.parent === undefined) return { ...flushed(state), running: [...running, { call, startedAt: now, steps: 0 }] }
-  // Calls of a sub-agent are counted, and only the newest is shown.
+  // Calls of a sub-agent are counted, and only the newest one is shown.
   const counted = running.map((each) =>
     each.call.id === call.parent ? { ...each, steps: each.steps + 1, step: call } : each,
   )
@@ -162,7 +162,7 @@ function withEngineEvent(state: TerminalState, event: EngineEvent, now: number):
   }
 }
 
-/** What a person should hear of, in one line. */
+/** Information for the person, in one line. */
 function noticeOf(event: EngineEvent): string | undefined {
   switch (event.type) {
     case 'micro-compacted':
@@ -184,7 +184,7 @@ function noticeOf(event: EngineEvent): string | undefined {
   }
 }
 
-/** Enter must not trust a folder by accident: such a question starts at no. */
+/** Enter must not trust a folder by accident, so such a question starts at no. */
 export function asked(state: TerminalState, id: number, ask: Ask): TerminalState {
   const dialog =
     ask.type === 'permission'

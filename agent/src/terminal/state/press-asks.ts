@@ -1,4 +1,4 @@
-// Keys in the dialogs that the agent opens: permissions and questions.
+// Keys in dialogs of the agent: permissions and questions.
 import type { PermissionAnswer, PermissionRequest } from '../../app.ts'
 import type { AskAnswer } from '../host/protocol.ts'
 import { edit, emptyEditor } from '../input/editor.ts'
@@ -25,7 +25,7 @@ export function permissionOptions({
   return [
     { label: once, key: 'y', answer: { type: 'allow' } },
     ...(offersEdits ? [{ label: edits, key: 'e', answer: { type: 'accept-edits' } } as const] : []),
-    // A rule for one file of many helps nobody who can accept all edits.
+    // A rule for one of many files is useless if all edits can be accepted.
     ...(rules.length === 0 || offersEdits
       ? []
       : [
@@ -68,7 +68,7 @@ export function pressInPermission(state: TerminalState, dialog: PermissionDialog
     return step(withItem(state, { type: 'detail', title: request.title, detail: request.detail }))
   }
   const options = permissionOptions(request)
-  // The key that changes the mode elsewhere. It must not move the choice to "deny".
+  // Elsewhere this key changes the mode. Here it must not move the selection to "deny".
   if (press.key === 'shift+tab')
     return request.offersEdits ? answer(state, dialog, { type: 'accept-edits' }) : step(state)
   const chosen = chosenOption(

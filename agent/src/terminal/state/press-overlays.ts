@@ -1,4 +1,4 @@
-// Keys in what the person opens: pickers, and the viewer of folded things.
+// Keys in overlays that the person opens: pickers, and the viewer of folded items.
 import { lastTop } from '../draw/overlays.ts'
 import { editorWith } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
@@ -45,7 +45,7 @@ export function pressInPicker(state: TerminalState, picker: Picker, press: Press
   }
 }
 
-/** Opens the newest thing that is folded. */
+/** Opens the newest folded item. */
 export function viewNewest(state: TerminalState): Step {
   if (state.details.length === 0) return step({ ...state, hint: 'There is nothing to expand yet.' })
   return view(state, state.details.length - 1)

@@ -62,12 +62,12 @@ function submit(state: TerminalState): Step {
   return step(cleared, { type: 'command', line: shown })
 }
 
-/** Before the agent is there, it is shown as queued. */
+/** Before the agent is ready, a prompt is shown as queued. */
 function waiting(state: TerminalState, prompt: Prompt): TerminalState {
   return state.agent === undefined ? { ...state, early: [...state.early, prompt] } : state
 }
 
-/** Up on the first line and down on the last leave the text for the history. */
+/** Up on the first line and down on the last one move from the text to the history. */
 function canLeave({ editor }: TerminalState, way: 'up' | 'down'): boolean {
   const { line, lines } = lineOf(editor)
   return way === 'up' ? line === 0 : line === lines - 1
@@ -96,7 +96,7 @@ function newer(state: TerminalState): TerminalState {
   return { ...state, editor: replaced(editor, newerText), recalled: { ...recalled, back } }
 }
 
-/** Lists what was typed before, the newest first; what is typed now filters it. */
+/** Lists previously typed lines, newest first, filtered by the typed text. */
 export function searchHistory(state: TerminalState): Step {
   const texts = [...new Set(state.history.toReversed())]
   if (texts.length === 0) return step({ ...state, hint: 'There is no history yet.' })

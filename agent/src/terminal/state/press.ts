@@ -1,4 +1,4 @@
-// Key presses, as changes of the state and things to do. Pure: the time is an argument.
+// Applies key presses to the state, and returns effects. Pure: the time is an argument.
 import type { PermissionMode } from '../../app.ts'
 import { counted } from '../../render/numbers.ts'
 import { menuOf } from '../input/completion.ts'
@@ -45,19 +45,19 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   return pressInPrompt(typed, key)
 }
 
-/** While a text is typed, Esc goes back; a question before the agent has started must have an answer. */
+/** While a text is typed, Esc returns to the options. A question before the agent has started must be answered. */
 function takesEscape(ask: AskDialog): boolean {
   return ask.type === 'questions'
     ? ask.own !== undefined
     : ask.reason !== undefined || ask.request.answers !== undefined
 }
 
-/** A dialog that comes up in the middle of a word must not take the next letters for an answer. */
+/** A dialog that appears in the middle of a word must not take the next letters as an answer. */
 function isStillTyping(state: TerminalState, { key }: Press, now: number): boolean {
   return state.typedAt > 0 && now - state.typedAt < 700 && (key === 'text' || key === 'backspace' || key === 'enter')
 }
 
-/** Stops what runs, or clears the text. Pressed twice, it quits. */
+/** Stops running work, or clears the text. Quits if pressed twice. */
 function pressCtrlC(state: TerminalState, now: number): Step {
   const { armed, agent, editor } = state
   if (armed?.key === 'ctrl+c' && now - armed.at < armedMs) return step(state, { type: 'quit' })
@@ -72,7 +72,7 @@ function pressCtrlC(state: TerminalState, now: number): Step {
   return step(editor.text === '' ? next : { ...next, editor: replaced(editor, emptyEditor), recalled: undefined })
 }
 
-/** Quits. While something runs, only the second of two does. */
+/** Quits. While something runs, only the second press does. */
 function pressCtrlD(state: TerminalState, now: number): Step {
   const { agent, command, armed } = state
   const runs = agent?.isBusy || command !== undefined ? 'The agent is working' : runningTasks(agent)
@@ -85,7 +85,7 @@ function runningTasks(agent: TerminalState['agent']): string | undefined {
   return count === 0 ? undefined : `${counted(count, 'task')} in the background would be stopped`
 }
 
-/** Goes back one step: closes a menu, interrupts, or, pressed twice, clears the text or goes to an earlier message. */
+/** Goes back one step: closes a menu, interrupts, or, pressed twice, clears the text or opens earlier messages. */
 function pressEscape(state: TerminalState, now: number): Step {
   const { armed, agent, editor } = state
   if (menuOf(state).length > 0) return step({ ...state, completion: -1 })

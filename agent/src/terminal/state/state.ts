@@ -6,7 +6,7 @@ import type { Todo } from '../../render/todos.ts'
 import type { Call, CommandInfo, FinishedCall, GaugeReading, OriginalMessage, SetupScreen } from '../host/protocol.ts'
 import { type Editor, emptyEditor } from '../input/editor.ts'
 
-/** What has gone to the scrollback, in order. It never changes any more. */
+/** Items of the scrollback, in order. They never change. */
 export type Item = { readonly hasGap: boolean } & Content
 
 export type Content =
@@ -17,7 +17,7 @@ export type Content =
   | { readonly type: 'call'; readonly call: FinishedCall }
   | { readonly type: 'receipt'; readonly line: string }
   | { readonly type: 'notice' | 'trouble' | 'output' | 'announcement'; readonly text: string }
-  /** What a question is about, in full. */
+  /** The full subject of a question. */
   | {
       readonly type: 'detail'
       readonly title: string
@@ -25,7 +25,7 @@ export type Content =
     }
   | { readonly type: 'setup'; readonly why: string; readonly setup: SetupScreen }
 
-/** What can be shown in full. */
+/** Items that can be shown in full. */
 export type Detail =
   | { readonly type: 'call'; readonly call: FinishedCall }
   | {
@@ -45,11 +45,11 @@ export type Compaction = {
 export type RunningCall = {
   readonly call: Call
   readonly startedAt: number
-  /** Calls of its sub-agent, and the newest of them. */
+  /** Number of its sub-agent's calls, and the newest one. */
   readonly steps: number
   readonly step?: Call
   readonly spent?: { readonly tokens: number; readonly cost?: number }
-  /** The newest lines that it has printed, and how many there are. */
+  /** Its newest output lines, and their total number. */
   readonly output?: { readonly lines: readonly string[]; readonly total: number }
 }
 
@@ -58,7 +58,7 @@ export type PermissionDialog = {
   readonly id: number
   readonly request: PermissionRequest
   readonly selected: number
-  /** While the person types why not. */
+  /** Set while the person types a reason. */
   readonly reason?: Editor
 }
 
@@ -66,12 +66,12 @@ export type QuestionsDialog = {
   readonly type: 'questions'
   readonly id: number
   readonly questions: readonly Question[]
-  /** Answers to the questions before the one that is shown. */
+  /** Answers to the questions before the current one. */
   readonly answers: readonly (readonly string[])[]
   readonly selected: number
-  /** Labels that are ticked, where several may be. */
+  /** Ticked labels, if several are allowed. */
   readonly ticked: readonly string[]
-  /** While the person types an answer of their own. */
+  /** Set while the person types their own answer. */
   readonly own?: Editor
 }
 
@@ -83,7 +83,7 @@ export type Picker = {
   readonly choices: readonly Choice[]
   readonly filter: string
   readonly selected: number
-  /** What is chosen goes into the prompt and is not run. */
+  /** A choice is inserted into the prompt instead of run. */
   readonly fillsPrompt?: boolean
 }
 
@@ -99,21 +99,21 @@ export type Viewer = {
 export type TerminalState = {
   readonly size: { readonly columns: number; readonly rows: number }
   readonly isColored: boolean
-  /** Printed items are replaced by undefined, so that memory stays flat. */
+  /** Printed items are replaced by undefined, so that memory does not grow. */
   readonly items: readonly (Item | undefined)[]
   readonly lastType: Content['type'] | undefined
-  /** The newest ones. */
+  /** The newest details. */
   readonly details: readonly Detail[]
   readonly agent: AgentState | undefined
-  /** Sent before the agent was there. */
+  /** Prompts that were sent before the agent was ready. */
   readonly early: readonly Prompt[]
   readonly commands: readonly CommandInfo[]
   readonly gauge: GaugeReading | undefined
-  /** Of the person's own. */
+  /** Output of the person's status line command. */
   readonly statusLine: string
   /** The part of the answer that may still change. */
   readonly answer: string
-  /** Whether text of the answer that is coming has been shown. */
+  /** Whether text of the current answer has been shown. */
   readonly hasStreamed: boolean
   readonly isThinking: boolean
   readonly retry: { readonly attempt: number; readonly why: string; readonly until: number } | undefined
@@ -128,7 +128,7 @@ export type TerminalState = {
   readonly overlay: Picker | Viewer | undefined
   readonly editor: Editor
   readonly history: readonly string[]
-  /** Which entry of the history is shown, counted from the newest, and what was typed before. */
+  /** The shown entry of the history, counted from the newest, and the text typed before. */
   readonly recalled: { readonly back: number; readonly draft: Editor } | undefined
   /** Files that match the text after an `@`. */
   readonly found: { readonly typed: string; readonly files: readonly string[] } | undefined
@@ -137,7 +137,7 @@ export type TerminalState = {
   readonly hint: string | undefined
   /** The list of keys is open, until the next key. */
   readonly showsKeys: boolean
-  /** The key that was pressed first, and when, where a second press soon after does something. */
+  /** The key that was pressed first, and when, if a second press soon after has an effect. */
   readonly armed: { readonly key: 'ctrl+c' | 'ctrl+d' | 'escape'; readonly at: number } | undefined
   /** When text was last typed. */
   readonly typedAt: number
@@ -185,7 +185,7 @@ export const firstState: TerminalState = {
   isPlaying: false,
 }
 
-/** What everything is laid out on. */
+/** The layout for all drawings. */
 export function sheetOf({ size, isColored }: Pick<TerminalState, 'size' | 'isColored'>): Sheet {
   return createSheet({ width: Math.max(10, size.columns), isColored })
 }
@@ -198,14 +198,14 @@ export function withItem(state: TerminalState, content: Content): TerminalState 
   return { ...state, items: [...state.items, item], lastType: content.type }
 }
 
-/** Several in a row stand without a gap. */
+/** Several in a row have no gap. */
 const packed: ReadonlySet<Content['type']> = new Set(['call', 'notice'])
 
 export function withDetail(state: TerminalState, detail: Detail): TerminalState {
   return { ...state, details: [...state.details, detail].slice(-mostDetails) }
 }
 
-/** After the items have been printed, their contents are not needed any more. */
+/** After items have been printed, their contents are no longer needed. */
 export function withoutPrinted(state: TerminalState, printed: number): TerminalState {
   if (state.items.findIndex((item) => item !== undefined) >= printed) return state
   return { ...state, items: state.items.map((item, at) => (at < printed ? undefined : item)) }

@@ -36,21 +36,21 @@ export type PlayData = {
   readonly home: string
   /** Continues the newest session. */
   readonly isContinued?: boolean
-  /** Of the model, in tokens. */
+  /** Size of the model's window, in tokens. */
   readonly window?: number
   /** Summaries are written without a model. */
   readonly isOffline?: boolean
-  /** Of the simulated model. */
+  /** Name of the simulated model. */
   readonly model?: string
-  /** Between two events of an answer. */
+  /** Milliseconds between two events of an answer. */
   readonly eventMs?: number
-  /** Libraries print in both threads. */
+  /** Makes libraries print in both threads. */
   readonly isNoisy?: boolean
-  /** So many turns are played by themselves, and the heap of the terminal's thread is written to `heap.json`. */
+  /** Plays this many turns automatically, and writes the heap of the terminal's thread to `heap.json`. */
   readonly turns?: number
-  /** The session begins with about so many tokens. */
+  /** The session starts with about this many tokens. */
   readonly tokens?: number
-  /** With the tools, settings and permissions of the real agent. Steps call them with `use Bash {"command":"ls"}`. */
+  /** Uses the tools, settings and permissions of the real agent. Steps call them with `use Bash {"command":"ls"}`. */
   readonly isReal?: boolean
   readonly mode?: PermissionMode
   readonly isTrusting?: boolean
@@ -65,7 +65,7 @@ serveInWorker<PlayData>(async (data, person) => {
   ]
   const simulator = createSimulator({
     script: route(rules, follow(folder)),
-    // Turns that are played by themselves have nobody to watch the text come in.
+    // Nobody watches the text of turns that are played automatically.
     latency: { perEvent: data.eventMs ?? (data.turns === undefined ? 5 : 0) },
     ...(window === undefined ? {} : { windows: { [name]: window } }),
   })
@@ -117,7 +117,7 @@ function engineSettings({ window }: PlayData): EngineSettings {
   return window === undefined ? {} : { contextWindow: window }
 }
 
-/** Cannot be reached for a summary, so that code writes it. */
+/** Fails requests for a summary, so that code writes it. */
 function withoutSummaries(client: ModelClient): ModelClient {
   return {
     ...client,
@@ -140,7 +140,7 @@ function longHistory(tokens: number): readonly MessageInput[] {
   ]).flat()
 }
 
-/** Waits as long as this file is there: a test removes it to go on. */
+/** Waits until a test removes this file. */
 async function whileThere(path: string, signal?: AbortSignal): Promise<void> {
   while (existsSync(path) && !signal?.aborted) await sleep(20)
 }
@@ -152,7 +152,7 @@ function held(script: Script, path: string): Script {
   }
 }
 
-/** Does the steps of the newest prompt one by one: one for each answer since. */
+/** Does the steps of the newest prompt, one per answer. */
 function follow(folder: string): Script {
   return async ({ messages }) => {
     const at = messages.findLastIndex(({ role, content }) => role === 'user' && blocksOf(content).some(isText))

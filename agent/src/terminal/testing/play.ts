@@ -43,10 +43,7 @@ function playTurns(turns: number): Play {
   }
 }
 
-/**
- * The longest that this thread worked without a pause since the signal SIGUSR2, in milliseconds of its own time: what else
- * the machine does is not counted.
- */
+/** The longest time that this thread worked without a pause since the signal SIGUSR2, in milliseconds of its own processor time. */
 function watchThread(): () => number {
   let before = process.threadCpuUsage()
   let longest = 0

@@ -19,7 +19,7 @@ export type ProgramOptions = Omit<PtyOptions, 'command'> & {
 const compiled = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'everlong-compiled')
 const program = fileURLToPath(new URL('./play.ts', import.meta.url))
 
-/** Programs that are still running when a test ends are ended, and their folders removed. */
+/** Ends programs that are still running when a test ends, and removes their folders. */
 export function programs(): (options?: ProgramOptions) => Program {
   const running: Pty[] = []
   const roots: string[] = []

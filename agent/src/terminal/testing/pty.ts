@@ -1,5 +1,5 @@
-// A program in a pseudo-terminal, and its screen as a person would see it. Tests wait for what is on the screen, never for
-// a time.
+// A program in a pseudo-terminal, with its screen as a person would see it. Tests wait for content of the screen, never for a
+// time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type IPty, spawn } from '@lydell/node-pty'
 import xterm from '@xterm/headless'
@@ -14,11 +14,11 @@ export type PtyOptions = {
 
 export type Pty = {
   readonly type: (keys: string) => void
-  /** What is on the screen, line by line, without trailing space. */
+  /** The lines of the screen, without trailing spaces. */
   readonly screen: () => string
   /** The screen and everything that has scrolled off it. */
   readonly everything: () => string
-  /** Every byte that came, in order. */
+  /** Every byte of output, in order. */
   readonly raw: () => string
   readonly terminal: xterm.Terminal
   /** Waits until the screen shows this. Fails with the screen if it never does. */
@@ -45,7 +45,7 @@ export function startPty({ command, columns = 80, rows = 24, cwd, env = {} }: Pt
     raw += data
     terminal.write(data)
   })
-  // What the terminal answers to questions of the program.
+  // The terminal's answers to queries of the program.
   terminal.onData((data) => child.write(data))
   const ended = new Promise<number>((resolve) => {
     child.onExit(({ exitCode, signal }) => {

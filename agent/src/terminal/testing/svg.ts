@@ -9,7 +9,7 @@ const foreground = '#d7dae0'
 const background = '#1e1e2e'
 
 export type Picture = {
-  /** For those who cannot see it. */
+  /** A description for screen readers. */
   readonly title: string
   /** Changes texts, such as paths that differ from run to run. */
   readonly clean: (text: string) => string
@@ -38,7 +38,7 @@ export function svgOf(terminal: xterm.Terminal, { title, clean }: Picture): stri
 
 type Span = { readonly column: number; readonly text: string; readonly columns: number; readonly style: string }
 
-/** Neighboring cells of the same look. */
+/** Neighboring cells with the same style. */
 function spansOf({ buffer, cols }: xterm.Terminal, row: number): readonly Span[] {
   const line = buffer.active.getLine(row)
   const spans: Span[] = []

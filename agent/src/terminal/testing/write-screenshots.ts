@@ -89,7 +89,7 @@ async function compacting(): Promise<void> {
   await program.ended
 }
 
-/** Allows what is asked until the screen shows this. */
+/** Answers questions with "allow" until the screen shows this. */
 async function allowUntil(program: Pty, wanted: string | RegExp): Promise<void> {
   const isThere = () => (typeof wanted === 'string' ? program.screen().includes(wanted) : wanted.test(program.screen()))
   for (;;) {

@@ -39,7 +39,7 @@ type Input = z.infer<typeof input>
 
 export type BashOptions = {
   readonly tasks: Tasks
-  /** Holds the processes that run, so that they end when the program does. */
+  /** The running processes, which end with the program. */
   readonly running: Set<RunningProcess>
   readonly sandbox: Sandbox
 }
@@ -58,7 +58,7 @@ export function bashTool(kit: Kit, options: BashOptions): AnyTool {
     input: hasSandbox ? input : plainInput,
     endsOnAbort: true,
     plan: async (given, context) => {
-      // Loaded with the first command: the agent starts faster without the parser.
+      // Loaded with the first command, so that the agent starts faster.
       const { readScript } = await import('../../permissions/script.ts')
       const { command, description, run_in_background: isBackground = false } = given
       const script = readScript(command)
@@ -89,7 +89,7 @@ type ShelterOf =
   | (Omit<Access & { readonly type: 'run' }, 'script'> & { readonly sheltered?: Sheltered })
   | { readonly type: 'refused'; readonly why: string }
 
-/** Where the command runs, as far as it matters for permission. */
+/** Where the command runs, as far as permissions depend on it. */
 async function shelterOf({ kit, sandbox, given, script, context }: ShelterInput): Promise<ShelterOf> {
   if (sandbox.mode !== 'off' && given.outside_sandbox === true) {
     const why = 'The settings permit no command outside the sandbox.'
@@ -115,7 +115,7 @@ function timeoutOf({ timeout = defaultTimeoutMs }: Input): number {
   return timeout
 }
 
-/** Runs what the person typed: without a question and without a time limit. */
+/** Runs a command that the person typed, without a question or a time limit. */
 export function personCommand(
   kit: Kit,
   options: BashOptions,
@@ -127,14 +127,14 @@ type Run = BashOptions & {
   readonly kit: Kit
   readonly given: Input
   readonly context: ToolContext
-  /** How it runs in the sandbox. */
+  /** Set if it runs in the sandbox. */
   readonly sheltered?: Sheltered
 }
 type Started = {
   readonly output: Output
   readonly child: RunningProcess
   readonly isFull: () => boolean
-  /** What the sandbox refused, once the command has ended. */
+  /** Connections that the sandbox refused, after the command has ended. */
   readonly refused: () => readonly Refusal[]
 }
 
@@ -191,7 +191,7 @@ async function run(input: Run & { readonly maxMs?: number }): Promise<ToolOutput
 const shownLines = 5
 const liveEveryMs = 200
 
-/** Shows the newest lines of a running command, not more often than a person can read. */
+/** Shows the newest lines of a running command, at a rate that a person can read. */
 function createLiveOutput({ toolUseId, emit }: ToolContext) {
   let lines: readonly string[] = []
   let total = 0
@@ -228,7 +228,7 @@ function resultOf({ code, problem, hadLeftovers }: ProcessEnd, text: string, sto
   return { content: shown, details }
 }
 
-/** Its network is its own, too. */
+/** It also has its own network. */
 const onlyInside =
   'It runs in a sandbox of its own: a server in it can be reached by no other command and not by the user. Start servers with outside_sandbox: true.'
 

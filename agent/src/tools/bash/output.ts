@@ -1,4 +1,4 @@
-// The output of a command: redacted, cut into lines, kept as a preview, and stored in a file once it is long.
+// The output of a command: redacted, split into lines, kept as a preview, and stored in a file if it is long.
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Redactor } from '../../permissions/secrets.ts'
@@ -7,20 +7,20 @@ import { cleanLine, createPreview, mostInline } from './preview.ts'
 
 export type OutputOptions = {
   readonly redactor: Redactor
-  /** Where the whole output goes when it is long. */
+  /** File for the whole output if it is long. */
   readonly path: string
-  /** Called once, when there is more than the file may hold. */
+  /** Called once, when the output exceeds the file's limit. */
   readonly onFull: () => void
-  /** Called for each line, when it is complete. */
+  /** Called for each complete line. */
   readonly onLine?: (line: string) => void
 }
 
 export type Output = {
   readonly add: (text: string) => void
   readonly end: () => void
-  /** What came since it was last taken, with a note about the file if that is long. */
+  /** The output since the last call, with a note about the file if it is long. */
   readonly take: () => string
-  /** The newest lines, whether taken or not. */
+  /** The newest lines, including ones that were already returned. */
   readonly recent: () => readonly string[]
 }
 
@@ -33,13 +33,13 @@ export function createOutput({ redactor, path, onFull, onLine }: OutputOptions):
   const stream = redactor.stream()
   let preview = createPreview()
   let recent: string[] = []
-  /** All lines, until there are too many and they go to the file. */
+  /** All lines, until they go to the file because there are too many. */
   let early: string[] = []
   let file: number | undefined
   let size = 0
   let partial = ''
   let isEnded = false
-  /** Why the output is not stored. */
+  /** The reason why the output is not stored. */
   let lost: string | undefined
   const store = (text: string) => {
     try {
@@ -103,6 +103,6 @@ export function createOutput({ redactor, path, onFull, onLine }: OutputOptions):
 
 function openNew(path: string): number {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // It may hold secrets: nobody else may read it.
+  // It may hold secrets, so other users must not read it.
   return openSync(path, 'w', 0o600)
 }

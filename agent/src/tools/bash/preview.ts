@@ -61,7 +61,7 @@ export function createPreview(): Preview {
   return { add, isLong, text: () => (isLong() ? cut() : all.join('\n')), size: () => ({ characters, lines }) }
 }
 
-/** Without colors, and of a progress bar only its last state. */
+/** Removes colors, and keeps only the last state of a progress bar. */
 export function cleanLine(line: string): string {
   const plain = stripVTControlCharacters(line).replace(/\r+$/, '')
   return plain.slice(plain.lastIndexOf('\r') + 1)

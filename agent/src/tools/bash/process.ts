@@ -1,4 +1,4 @@
-// Runs one shell command in a process group of its own, so that everything it started ends with it.
+// Runs one shell command in its own process group, so that everything it started ends with it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -8,32 +8,32 @@ import { descendants, sandboxedProcesses } from '../../sandbox/processes.ts'
 export type ProcessOptions = {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Standard output and standard error, as they come. */
+  /** Standard output and standard error, as they arrive. */
   readonly onText: (text: string) => void
 }
 
 export type ProcessEnd = {
   readonly code: number | undefined
-  /** It could not be started. */
+  /** Set if it could not be started. */
   readonly problem?: string
-  /** Processes that it left running and that were ended. */
+  /** True if it left processes running, which were ended. */
   readonly hadLeftovers: boolean
 }
 
 export type RunningProcess = {
   readonly ended: Promise<ProcessEnd>
-  /** Ends the whole group: first asks, then kills. Resolves when it is gone. */
+  /** Ends the whole group: first terminates, then kills. Resolves when it is gone. */
   readonly stop: () => Promise<ProcessEnd>
-  /** At once, for when the program itself ends. */
+  /** Kills it at once, for when the program itself ends. */
   readonly kill: () => void
 }
 
 const canGroup = process.platform !== 'win32'
 const patienceMs = 1_000
-/** What a process wrote just before its end is still on its way. */
+/** Output from just before the end of a process may arrive this much later. */
 const lastWordsMs = 200
 
-/** Runs a text for the shell, or a program with its arguments. */
+/** Runs a shell command, or a program with arguments. */
 export function startProcess(command: string | readonly string[], options: ProcessOptions): RunningProcess {
   const { cwd, env, onText } = options
   let child: ChildProcess
@@ -55,11 +55,11 @@ export function startProcess(command: string | readonly string[], options: Proce
   let killed: readonly number[] = []
   const ended = endOf(child).then(async (end) => {
     isOver = true
-    // Those in a sandbox are ended by the system, a moment after it.
+    // The system ends the processes in a sandbox a moment later.
     for (let waited = 0; waited < patienceMs && killed.some(isAlive); waited += 20) await wait(20)
     return end
   })
-  /** Once it is gone, the number may be another's. */
+  /** After the end, another process may have the same id. */
   const signal = (kind: NodeJS.Signals) => !isOver && signalGroup(child.pid, kind)
   const isSandboxed = typeof command !== 'string'
   const kill = () => {
@@ -69,7 +69,7 @@ export function startProcess(command: string | readonly string[], options: Proce
   return {
     ended,
     stop: async () => {
-      // A sandbox that gets the signal ends its processes without a word.
+      // A sandbox that gets the signal kills its processes without a warning.
       if (!isSandboxed) signal('SIGTERM')
       else if (!tellSandboxed(child.pid)) kill()
       const timer = setTimeout(kill, patienceMs)
@@ -95,8 +95,8 @@ function signalOne(pid: number, kind: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * Kills what a sandbox has started, before itself: while it is being set up, its processes do not yet end with it. Stopped, it starts
- * no more of them.
+ * Kills the processes of a sandbox before the sandbox itself, because they do not end with it while it is being set up. Stops it
+ * first, so that it starts no more.
  */
 function killBelow(pid: number): readonly number[] {
   signalOne(pid, 'SIGSTOP')
@@ -105,7 +105,7 @@ function killBelow(pid: number): readonly number[] {
   return below
 }
 
-/** Asks the processes inside of a sandbox to end. False if there are none. */
+/** Asks the processes inside a sandbox to end. False if there are none. */
 function tellSandboxed(pid: number | undefined): boolean {
   const inside = pid === undefined ? [] : sandboxedProcesses(pid)
   for (const each of inside) signalOne(each, 'SIGTERM')
@@ -121,7 +121,7 @@ async function endOf(child: ChildProcess): Promise<ProcessEnd> {
   if (exit.problem !== undefined) return { ...exit, hadLeftovers: false }
   const hadLeftovers = signalGroup(child.pid, 0)
   if (hadLeftovers) await endLeftovers(child.pid)
-  // A process outside the group may hold the pipes open for ever.
+  // A process outside the group may hold the pipes open forever.
   await Promise.race([closed, wait(lastWordsMs)])
   child.stdout?.destroy()
   child.stderr?.destroy()
@@ -136,7 +136,7 @@ async function endLeftovers(pid: number | undefined): Promise<void> {
 
 const signals: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 }
 
-/** False if nobody of the group is there. */
+/** False if the group has no process. */
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
   if (pid === undefined) return false
   try {

@@ -1,4 +1,4 @@
-// Tells the model that the sandbox may be why a command failed, so that it neither gives up nor tries the same again.
+// Tells the model that the sandbox may have made a command fail, so that it neither gives up nor repeats the command.
 
 import type { Refusal } from '../../sandbox/sandbox.ts'
 
@@ -8,7 +8,7 @@ export type NoteInput = {
   readonly isFailed: boolean
 }
 
-/** How programs say that something is closed. */
+/** Messages of programs about missing permissions. */
 const closed =
   /read-only file system|operation not permitted|permission denied|device or resource busy|could not resolve|network is unreachable|temporary failure in name resolution|\b(?:EROFS|EPERM|EACCES|EBUSY|ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b/i
 

@@ -1,4 +1,4 @@
-// Checks that a place to search is there.
+// Checks that a place to search exists.
 import { stat } from 'node:fs/promises'
 import type { Place } from '../../files/paths.ts'
 import { problemOf } from '../kit.ts'

@@ -47,7 +47,7 @@ export function globTool(kit: Kit): AnyTool {
   })
 }
 
-/** Relative to the workspace where it is inside. */
+/** Relative to the workspace if it is inside. */
 export function nameFor({ workspace }: Kit, file: string): string {
   const own = relative(workspace.realRoot, file)
   return own.startsWith('..') ? file : own
@@ -61,7 +61,7 @@ function listText(names: readonly string[], isCut: boolean): string {
   return `${names.slice(0, mostShown).join('\n')}${rest}${note}`
 }
 
-/** Of two of the same age, by name. */
+/** Files of the same age are ordered by name. */
 export async function newestFirst(files: readonly string[]): Promise<readonly string[]> {
   const times = new Map<string, number>()
   for (let at = 0; at < files.length; at += 64) {

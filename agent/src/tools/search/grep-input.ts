@@ -1,4 +1,4 @@
-// What Grep takes, with the names that models know.
+// The input of Grep, with names that models know.
 import { z } from 'zod'
 
 const around = (what: string) => z.int().min(0).max(100).optional().describe(`Lines to show ${what} each match.`)

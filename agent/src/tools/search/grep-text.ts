@@ -1,4 +1,4 @@
-// What Grep answers: matching lines with lines around them, paths, or counts, within limits.
+// The output of Grep: matching lines with context, paths, or counts, within limits.
 import { readFileSync } from 'node:fs'
 import type { Kit } from '../kit.ts'
 import { shortened } from '../read-range.ts'
@@ -10,7 +10,7 @@ export type GrepResults = {
   readonly kit: Kit
   readonly given: GrepInput
   readonly matches: readonly FileMatch[]
-  /** There may be more matches than were looked at. */
+  /** There may be more matches than were checked. */
   readonly isCut: boolean
 }
 

@@ -1,4 +1,4 @@
-// The thread that a search runs in. A file of its own: the agent itself may run in a worker, and must not search by loading it.
+// The thread for a search. A separate file, because the agent itself may run in a worker and must not search when it loads this.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Search, searchFiles } from './matching.ts'
 

@@ -1,4 +1,4 @@
-// Searches files for a pattern without ripgrep. It runs in a worker (matching-worker.ts), because some patterns take for ever.
+// Searches files for a pattern without ripgrep. Runs in a worker (matching-worker.ts), because some patterns take forever.
 import { readFileSync, statSync } from 'node:fs'
 
 export type Search = {
@@ -10,7 +10,7 @@ export type Search = {
   readonly most: number
 }
 
-/** The numbers of matching lines, from 1, and all lines of the file when they are asked for. */
+/** The numbers of matching lines, from 1, and all lines of the file if requested. */
 export type FileMatch = { readonly file: string; readonly lines: readonly number[] }
 
 const largestFile = 16 * 1024 * 1024
@@ -27,7 +27,7 @@ export function expressionOf({ pattern, ignoreCase, multiline }: Omit<Search, 'f
 const letters = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}'
 const edge = `(?:(?<=[${letters}])(?![${letters}])|(?<![${letters}])(?=[${letters}]))`
 
-/** ripgrep's words and digits are those of every script, and it takes an escape before any mark. */
+/** In ripgrep, words and digits are those of every script, and any punctuation may be escaped. */
 function withUnicode(source: string): string {
   let isSet = false
   return source.replace(/\\[\s\S]|[[\]]/g, (part) => {
@@ -68,7 +68,10 @@ function singleLines(text: string, expression: RegExp): readonly number[] {
   return found
 }
 
-/** Of CRLF the model sees LF; ripgrep does not let `\n` match CRLF. */
+/**
+ * The model sees CRLF as LF; ripgrep does not let `
+ * ` match CRLF.
+ */
 function spanningLines(given: string, expression: RegExp): readonly number[] {
   const text = given.replaceAll('\r\n', '\n')
   const found = new Set<number>()
@@ -79,7 +82,7 @@ function spanningLines(given: string, expression: RegExp): readonly number[] {
     const last = line + match[0].replace(/\n$/, '').split('\n').length - 1
     for (let each = line; each <= last; each++) found.add(each)
   }
-  // No line follows the last line end.
+  // The last line end starts no new line.
   const count = linesOf(text).length
   return [...found].filter((each) => each <= count)
 }

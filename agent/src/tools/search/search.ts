@@ -1,5 +1,5 @@
-// Searches a list of files with ripgrep if it is there, and otherwise in a worker. Both get the same files, so the
-// results are the same.
+// Searches a list of files with ripgrep if it is installed, otherwise in a worker. Both get the same files, so the results are
+// the same.
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -37,7 +37,7 @@ export async function search(wanted: Search, { signal, ripgrep }: SearchOptions)
   if (ripgrep === undefined) return withoutRipgrep(wanted, signal)
   const matches: FileMatch[] = []
   let left = wanted.most
-  // The system limits how long a command line may be.
+  // The system limits the length of a command line.
   for (const files of batchesOf(wanted.files)) {
     const batch = await withRipgrep({ ...wanted, files, most: left }, { signal, ripgrep })
     if (batch.type === 'failed') return batch

@@ -1,4 +1,4 @@
-// Which addresses are on this machine or a private network. A request to one may reach what only this machine may.
+// Addresses on this machine or a private network. A request to one may reach services that only this machine may use.
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 
@@ -17,7 +17,8 @@ for (const [address, prefix] of [
   ['224.0.0.0', 3],
 ] as const)
   blocked.addSubnet(address, prefix, 'ipv4')
-// Also every range that has an IPv4 address inside, which a gateway may connect to: compatible, translated, NAT64, Teredo and 6to4.
+// Includes every range that contains an IPv4 address to which a gateway may connect: compatible, translated, NAT64, Teredo and
+// 6to4.
 for (const [address, prefix] of [
   ['::', 96],
   ['::ffff:0:0:0', 96],
@@ -45,7 +46,7 @@ export type Resolved =
   | { readonly type: 'resolved'; readonly addresses: readonly string[]; readonly isPrivate: boolean }
   | { readonly type: 'failed'; readonly why: string }
 
-/** Private if any of its addresses is. */
+/** Private if any of its addresses is private. */
 export async function resolveHost(host: string): Promise<Resolved> {
   const bare = host.replace(/^\[|\]$/g, '')
   try {

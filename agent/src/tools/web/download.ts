@@ -1,4 +1,4 @@
-// Gets one page over HTTP, within limits of size and time. It connects to the addresses that were checked, so that a name
+// Downloads one page over HTTP, within limits of size and time. Connects to the addresses that were checked, so that a name
 // cannot point elsewhere a moment later.
 import http from 'node:http'
 import https from 'node:https'

@@ -1,11 +1,11 @@
-// A page as text for a model: HTML becomes Markdown without scripts and styles. It runs in a worker, because a large page
+// Converts a page to text for a model: HTML becomes Markdown without scripts and styles. Runs in a worker, because a large page
 // takes seconds.
 import { parentPort, workerData } from 'node:worker_threads'
 import TurndownService from 'turndown'
 
 export type PageBytes = { readonly bytes: Uint8Array; readonly mediaType: string }
 
-/** Undefined if it is no text. */
+/** Undefined if it is not text. */
 function pageText({ bytes, mediaType }: PageBytes): string | undefined {
   const isHtml = mediaType === 'text/html' || mediaType === 'application/xhtml+xml'
   const isText =

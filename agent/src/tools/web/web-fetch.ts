@@ -59,7 +59,7 @@ type Fetch = {
 }
 
 async function fetchPage(kit: Kit, { url, given, context, addresses, isPrivate }: Fetch): Promise<ToolOutput> {
-  // Only what was agreed to: a public host has no private address.
+  // Uses only what was agreed to: a public host has no private address.
   const agreed = isPrivate ? addresses : addresses.filter((address) => !isPrivateAddress(address))
   const options = { addresses: agreed, signal: context.signal, timeoutMs, mostBytes }
   let at = url
@@ -80,7 +80,7 @@ async function fetchPage(kit: Kit, { url, given, context, addresses, isPrivate }
   return failed(`${url.href}: more than ${mostRedirects} redirects.`)
 }
 
-/** The permission was for this host, and an encrypted connection stays encrypted. */
+/** The permission was for this host, and an encrypted connection must stay encrypted. */
 export function whyNotFollowed(from: URL, to: URL): string | undefined {
   if (from.host !== to.host) return 'another host'
   return from.protocol === 'https:' && to.protocol === 'http:' ? 'an address without encryption' : undefined

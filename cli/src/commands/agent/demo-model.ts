@@ -9,7 +9,7 @@ type DemoModelOptions = {
   readonly window?: number
   /** Answers take a moment, as those of a real model do. */
   readonly isSlow?: boolean
-  /** In the agent's place. */
+  /** Replaces the agent's script. */
   readonly script?: Script
 }
 

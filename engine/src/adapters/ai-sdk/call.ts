@@ -1,4 +1,4 @@
-// A call of the AI SDK: its conversation, who writes its summaries, and what it carries besides the messages.
+// A call of the AI SDK: its conversation, the model for its summaries, and its parts besides the messages.
 import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { ModelClient } from '../../core/ports/model.ts'
 import type { RequestInput } from '../../core/session/input.ts'
@@ -15,13 +15,13 @@ export type AiCall<Host> = {
   readonly messages: readonly AiMessage[]
   /** The conversation, if the call names it. */
   readonly id?: string | undefined
-  /** The model that is called; undefined when only its name is known. */
+  /** The called model. Undefined if only its name is known. */
   readonly model: Generating | undefined
   readonly modelName?: string | undefined
-  /** Everything else of the call to the model, where it is known. */
+  /** The other parameters of the call to the model, if known. */
   readonly params?: JsonObject
   readonly isStreaming?: boolean
-  /** The messages are made for this call alone, so marks for the prompt cache may be put on them. */
+  /** The messages belong to this call alone, so they may get marks for the prompt cache. */
   readonly takesMarks?: boolean | undefined
 }
 
@@ -29,7 +29,7 @@ export type AiHistoryOf<Host> = (call: AiCall<Host>) => Promise<AiHistory>
 
 export type AiParts<Host> = {
   readonly converter: Converter<AiMessage>
-  /** Writes the summaries in place of the model that is called. */
+  /** Writes the summaries instead of the called model. */
   readonly model?: Generating | ModelClient | undefined
   readonly historyOf: HistoryOf<AiMessage, Host>
 }
@@ -71,7 +71,7 @@ export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>
   }
 }
 
-/** Writes the summaries in place of the model that is called, with a cache of its own. */
+/** A client that writes the summaries instead of the called model, with its own cache. */
 export function summarizerOf(
   model: AiParts<never>['model'],
   options: Pick<AiParts<never>, 'converter'> & Pick<AiCall<never>, 'takesMarks'>,
@@ -80,7 +80,7 @@ export function summarizerOf(
   return 'capabilities' in model ? summarizing(model) : languageModelClient(model, options)
 }
 
-/** A client of the host's writes summaries only: it does not send the calls, so it can promise nothing about them. */
+/** A client of the host's only writes summaries. It does not send the calls, so it has no abilities for them. */
 function summarizing(client: ModelClient): ModelClient {
   const capabilities: ModelClient['capabilities'] = (model) => ({
     ...client.capabilities(model),
@@ -94,7 +94,7 @@ function summarizing(client: ModelClient): ModelClient {
 const modelMissing =
   'everlong(): the model of this call is known only by name. Pass `model`, which writes the summaries, or use a model object.'
 
-/** What counts for the size besides the messages. */
+/** The parts besides the messages that count towards the size. */
 export function requestInput(messages: readonly AiMessage[], params: JsonObject): RequestInput {
   const system = systemText(leadingMessages(messages, isSystem))
   const tools = Array.isArray(params.tools)

@@ -1,5 +1,5 @@
-// A language model of the AI SDK as a model client: it writes the summaries, so that nobody has to set up a second way to
-// reach the same model.
+// A language model of the AI SDK as a model client. It writes the summaries, so that the host need not configure the same model
+// twice.
 
 import { chatStopReason } from '../../core/message/chat-completions.ts'
 import { isObject, type JsonObject, stringAt } from '../../core/message/json.ts'
@@ -20,7 +20,7 @@ import type { Converter } from '../history/converter.ts'
 import { failedTry } from '../history/failure.ts'
 import { type AiMessage, usageOf } from './messages.ts'
 
-/** As much of a language model (v2 to v4) as is used here. */
+/** The part of a language model (v2 to v4) that is used here. */
 export type Generating = {
   readonly provider: string
   readonly modelId: string
@@ -32,9 +32,9 @@ export type Generating = {
   ) => PromiseLike<{ readonly stream: AsyncIterable<unknown> | ReadableStream<unknown> }>
 }
 
-/** The conversation's own call, so that a request which continues it finds its prefix in the cache. */
+/** The conversation's own call, so that a request that continues it finds its prefix in the cache. */
 export type OwnCall = {
-  /** Providers describe tools differently when they stream, so a request that continues a stream is one too. */
+  /** Providers describe tools differently when they stream, so a request that continues a stream must also stream. */
   readonly isStreaming: boolean
   readonly params: JsonObject
   readonly head: readonly AiMessage[]
@@ -43,9 +43,9 @@ export type OwnCall = {
 
 export type ClientOptions = {
   readonly converter: Converter<AiMessage>
-  /** Of the conversation that is summarized; undefined when only its messages are known. */
+  /** The call of the summarized conversation. Undefined if only its messages are known. */
   readonly ownCall?: (() => OwnCall | undefined) | undefined
-  /** Marks for the prompt cache reach the provider, although the conversation's own call is not known. */
+  /** Marks for the prompt cache reach the provider even if the conversation's own call is unknown. */
   readonly takesMarks?: boolean | undefined
 }
 
@@ -113,7 +113,7 @@ async function tried(
   }
 }
 
-/** A stream, gathered into what `doGenerate` gives. */
+/** Collects a stream into the result of `doGenerate`. */
 function streamed(model: Generating): (call: never) => Promise<object> {
   return async (call) => {
     const result = await model.doStream?.(call)

@@ -11,7 +11,7 @@ import { aiSdkConverter } from './messages.ts'
 
 const converter = aiSdkConverter('tagged')
 
-// Made-up histories: parallel calls, thinking of several providers, files in every form, parts that nobody knows.
+// Made-up histories: parallel calls, thinking of several providers, files in every form, unknown parts.
 const words = fc.string({ minLength: 1, maxLength: 30 }).map((text) => `w${text.replace(/[^ -~]/g, '?')}`)
 const options = fc.option(
   fc.constantFrom({ anthropic: { cacheControl: { type: 'ephemeral' } } }, { openai: { itemId: 'rs_1' } }),
@@ -69,7 +69,7 @@ const round: fc.Arbitrary<Round> = fc.record({
   extra: fc.array(unknown, { maxLength: 1 }),
 })
 
-/** Ends with what the model is to answer. */
+/** Ends with a message that the model has to answer. */
 const histories: fc.Arbitrary<readonly AiMessage[]> = fc
   .tuple(fc.array(round, { minLength: 1, maxLength: 5 }), fc.boolean())
   .map(([rounds, hasSystem]) => [
@@ -200,7 +200,7 @@ function clearedMessage(message: AiMessage): AiMessage {
   return { ...message, content }
 }
 
-/** Bytes and URLs do not survive JSON; their texts do. */
+/** Bytes and URLs do not survive JSON, but their texts do. */
 function structuredCloneOf(messages: readonly AiMessage[]): string {
   return JSON.stringify(messages, (_, value: unknown) => (value instanceof URL ? value.href : value))
 }

@@ -1,6 +1,6 @@
-// Messages of the AI SDK, read into ours and written back. A prompt of a language model (specification v2 to v4) and the
-// model messages of `generateText` differ in details only, and unknown parts must pass through, so all of them are read as
-// plain objects. An unchanged part is written as the SDK's own object; a changed one keeps everything but its content.
+// Converts messages of the AI SDK to ours and back. A prompt of a language model (specification v2 to v4) and the model messages
+// of `generateText` differ only in details, and unknown parts must pass through, so all of them are read as plain objects. An
+// unchanged part is written as the SDK's own object; a changed one keeps everything except its content.
 
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import {
@@ -25,7 +25,7 @@ export type AiMessage = {
   readonly providerOptions?: JsonObject
 }
 
-/** How files are written: tagged (`{ type: 'data', data }`), as prompts of v4 need it, or bare. */
+/** The form of files: tagged (`{ type: 'data', data }`), as prompts of v4 need it, or bare. */
 export type FileShape = 'tagged' | 'bare'
 
 type Writing = { readonly originOf: OriginOf<AiMessage>; readonly files: FileShape }
@@ -59,19 +59,19 @@ function isPart(value: unknown): value is Part {
   return isObject(value) && typeof value.type === 'string'
 }
 
-/** Where Anthropic's provider keeps what the API needs back: signatures, redacted thinking. */
+/** The place where Anthropic's provider stores data that the API needs back: signatures, redacted thinking. */
 export function anthropicOptions(part: unknown): JsonObject | undefined {
   return objectAt(objectAt(part, 'providerOptions'), 'anthropic')
 }
 
 function readMessage({ role, content }: AiMessage): Converted {
   const blocks = partsIn(content).map((part) => blockOf(part, role))
-  // Only what the user wrote is a person's word: approvals and notes in between are the client's.
+  // Only the user's text is a person's. Approvals and notes in between are the client's.
   const origin = role === 'system' || role === 'tool' ? ({ origin: 'meta' } as const) : {}
   return { role: role === 'assistant' ? 'assistant' : 'user', content: blocks, ...origin }
 }
 
-/** What is not known becomes text. */
+/** Unknown parts become text. */
 function blockOf(part: Part, role: AiMessage['role']): Block {
   const id = stringAt(part, 'toolCallId')
   const name = stringAt(part, 'toolName')
@@ -85,7 +85,7 @@ function blockOf(part: Part, role: AiMessage['role']): Block {
     case 'reasoning-file':
       return mediaBlock(part)
     case 'tool-call':
-      // What the provider executed lies within the answer, in a shape of its own.
+      // Tools that the provider executed are part of the answer, in their own shape.
       if (id === undefined || name === undefined || part.providerExecuted === true) break
       return { type: 'tool_use', id, name, input: part.input }
     case 'tool-result':
@@ -96,8 +96,8 @@ function blockOf(part: Part, role: AiMessage['role']): Block {
 }
 
 /**
- * Thinking counts as signed whatever the provider: only Anthropic's has a signature of that name, and others need theirs
- * back just as well.
+ * Thinking of every provider counts as signed. Only Anthropic's has a field of that name, but others need their signature back as
+ * well.
  */
 function thinkingBlock(part: Part): Block {
   const { signature, redactedData } = anthropicOptions(part) ?? {}
@@ -121,7 +121,7 @@ function resultBlock({ output, ...rest }: Part, id: string): Block {
   return result(type === 'content' ? partsIn(value).map(itemBlock) : asText(value), isError)
 }
 
-/** An item of a result: text, a file by one of its many names, or something of the provider's. */
+/** An item of a result: text, a file under one of its many names, or a part specific to the provider. */
 function itemBlock(item: Part): Block {
   if (item.type === 'text') return textBlock(textOfPart(item))
   return item.data !== undefined || item.url !== undefined ? mediaBlock(item) : unknownBlock(item)
@@ -139,7 +139,7 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** A file, whose size is estimated from it. Its data comes as bytes, base64, a URL, or a reference that the provider holds. */
+/** A file. Its size is estimated from its data: bytes, base64, a URL, or a reference that the provider resolves. */
 function mediaBlock(part: Part): Block {
   const named = stringAt(part, 'mediaType') ?? stringAt(part, 'mimeType')
   const mediaType = named ?? (part.type.startsWith('image') ? 'image/png' : 'application/octet-stream')
@@ -160,7 +160,7 @@ function sourceOf(given: unknown, mediaType: string): JsonObject {
   if (given.type === 'text') return { type: 'text', data: String(given.text) }
   if (given.type === 'data') return sourceOf(given.data, mediaType)
   if (given.type === 'url') return sourceOf(given.url, mediaType)
-  // A URL object has no type of its own.
+  // A URL object has no `type` field.
   const address = stringAt(given, 'href')
   return address === undefined ? { type: 'file', file_id: JSON.stringify(given) } : sourceOf(address, mediaType)
 }
@@ -170,7 +170,7 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 }
 
-/** Anthropic's provider takes it from the message; other providers do not look there. */
+/** Anthropic's provider reads it from the message; other providers ignore it there. */
 export function marked(message: AiMessage, mark: JsonObject): AiMessage {
   const anthropic = { ...anthropicOptions(message), cacheControl: mark }
   return { ...message, providerOptions: { ...message.providerOptions, anthropic } }
@@ -180,7 +180,7 @@ function messageOf(role: AiMessage['role'], blocks: readonly Block[], writing: W
   if (blocks.length === 0) return []
   const sources = new Set(blocks.map(writing.originOf))
   const [only] = sources
-  // All of it came from one message, so what that said about itself still holds.
+  // Everything came from one message, so its options still apply.
   const options = sources.size === 1 && only?.role === role ? only.providerOptions : undefined
   const content = blocks.flatMap((block) => partOf(block, writing))
   return [{ role, content, ...(options === undefined ? {} : { providerOptions: options }) }]
@@ -207,7 +207,7 @@ function makePart(block: Block, part: Part | undefined, writing: Writing): Part 
   return isMedia(block) ? filePart(block, writing.files) : { type: 'text', text: JSON.stringify(block) }
 }
 
-/** Text, and the files that are still in it, which are the SDK's own where it gave them. */
+/** The text, and the files that are still in it as the SDK's own objects. */
 function outputOf(block: Block, part: Part | undefined, { files }: Writing): JsonObject {
   const left = Array.isArray(block.content) ? blocksOf(block.content).filter(isMedia) : []
   const text = textOf(block.content)
@@ -217,7 +217,7 @@ function outputOf(block: Block, part: Part | undefined, { files }: Writing): Jso
   return { type: 'content', value: [{ type: 'text', text }, ...media] }
 }
 
-/** A result names its tool; ours names only the call. */
+/** A result names its tool, but ours names only the call. */
 function toolNameOf(id: string, { originOf }: Writing): string {
   const answer = originOf({ type: 'tool_use', id, name: '', input: {} })
   const call = partsIn(answer?.content).find(({ toolCallId }) => toolCallId === id)
@@ -239,7 +239,7 @@ function filePart(block: Block, files: FileShape): Part {
   return { type: 'file', mediaType, data: url ? { type: 'url', url } : { type: 'data', data } }
 }
 
-/** Usage of a language model (v3, v4: counts in groups; v2: flat), or of a step of `generateText`. Much may be left out. */
+/** Usage of a language model (v3, v4: counts in groups; v2: flat), or of a step of `generateText`. Many fields may be missing. */
 export function usageOf(usage: unknown): TokenCounts | undefined {
   const input = objectAt(usage, 'inputTokens') ?? objectAt(usage, 'inputTokenDetails')
   const total = numberAt(objectAt(usage, 'inputTokens'), 'total') ?? numberAt(usage, 'inputTokens')

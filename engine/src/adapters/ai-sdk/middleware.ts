@@ -1,5 +1,5 @@
-// Everlong as a middleware for language models: the prompt is reduced before a call, and a call that was too long all the
-// same is made once more with a smaller one. Every other error passes as it is.
+// Everlong as middleware for language models: reduces the prompt before a call, and repeats a call that was still too long with a
+// smaller prompt. Passes every other error unchanged.
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -18,7 +18,7 @@ export type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Middle
 type Params = LanguageModelV4CallOptions
 
 export function createMiddleware(historyOf: AiHistoryOf<Params>): LanguageModelV4Middleware {
-  /** The conversation of the parameters that we returned. */
+  /** The conversation of each parameters object that we returned. */
   const known = new WeakMap<Params, { readonly history: AiHistory; readonly prepared: Prepared<AiMessage> }>()
   return {
     specificationVersion: 'v4',
@@ -76,17 +76,17 @@ type Parts = ReadableStream<LanguageModelV4StreamPart>
 type Read = { readonly done: boolean; readonly value?: LanguageModelV4StreamPart | undefined }
 
 type Recovering = {
-  /** The stream of the second try; undefined when there is none. */
+  /** The stream of the second try. Undefined if there is none. */
   readonly again: (error: unknown) => Promise<Parts | undefined>
   readonly onUsage: (usage: unknown) => void
 }
 
-/** Parts that say nothing of the answer yet. */
+/** Parts that contain nothing of the answer yet. */
 const before: ReadonlySet<string> = new Set(['stream-start', 'response-metadata', 'raw', 'ping'])
 
 /**
- * A stream that begins again, once, when the provider says only inside the stream that the prompt was too long. After the
- * first piece of the answer nothing can be taken back: then an error passes as it is.
+ * A stream that restarts once if the provider reports only inside the stream that the prompt was too long. After the first part
+ * of the answer a restart is impossible, so an error passes unchanged.
  */
 function recoveringStream(stream: Parts, { again, onUsage }: Recovering): Parts {
   let reader = stream.getReader()
@@ -113,7 +113,7 @@ function recoveringStream(stream: Parts, { again, onUsage }: Recovering): Parts 
   })
 }
 
-/** Read like an error of the provider's, so that the call is made once more. */
+/** Read like an error of the provider, so that the call is repeated. */
 class FullWindow extends Error {
   readonly result: LanguageModelV4GenerateResult
 
@@ -123,7 +123,7 @@ class FullWindow extends Error {
   }
 }
 
-/** The window ended an answer that had not begun. */
+/** The window was full before the answer began. */
 function isFull({ content, finishReason }: LanguageModelV4GenerateResult): boolean {
   return finishReason.raw === 'model_context_window_exceeded' && content.every(({ type }) => type === 'reasoning')
 }
@@ -136,13 +136,13 @@ function withPrepared(params: Params, { messages, outcome }: Prepared<AiMessage>
   const anthropic = objectAt(params.providerOptions, 'anthropic')
   const asks = objectAt(anthropic, 'thinking')?.type === 'enabled'
   const prompt = promptOf(messages)
-  // Manual thinking cannot begin in the middle of an answer whose thinking is gone.
+  // Manual thinking cannot begin in the middle of an answer whose thinking was removed.
   if (!asks || outcome.type === 'blocked' || outcome.thinking !== undefined) return { ...params, prompt }
   const { thinking: _, ...rest } = anthropic ?? {}
   return { ...params, prompt, providerOptions: { ...params.providerOptions, anthropic: rest as never } }
 }
 
-/** The types of the SDK and ours say the same of a message; ours leave more open. */
+/** The types of the SDK describe the same messages as ours, which are looser. */
 function messagesIn(prompt: LanguageModelV4Prompt): readonly AiMessage[] {
   return prompt as unknown as readonly AiMessage[]
 }

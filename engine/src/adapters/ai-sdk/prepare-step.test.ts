@@ -39,7 +39,7 @@ test.each(['whole', 'streamed'] as const)(
     expect(await sentWith('1h')).toEqual(marked({ ...short, ttl: '1h' }))
     const none = [undefined, undefined, undefined, undefined]
     expect((await sentWith(false)).map(([, mark]) => mark)).toEqual(none)
-    // The host's own marks are left alone, and none is added.
+    // The host's own marks stay, and none is added.
     const host = { providerOptions: { anthropic: { cacheControl: short } } }
     expect((await sentWith('5m', host)).map(([, mark]) => mark)).toEqual([undefined, short, undefined, undefined])
   },
@@ -61,7 +61,7 @@ test.each(['whole', 'streamed'] as const)(
         messages.push(...(await result.responseMessages))
       }
     }
-    // An answer is recorded when the next call hands it over.
+    // An answer is recorded when the next call passes it in.
     await own.prepareStep({ messages, model: fake, steps: [], instructions: '', runtimeContext: {} })
     const [session] = own.sessions()
     expect(session?.spent().turn.usage).toMatchObject({ input: 2_100, output: 90, cacheRead: 600, cacheWrite: 300 })

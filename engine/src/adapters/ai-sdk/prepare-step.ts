@@ -1,5 +1,5 @@
-// Everlong as a `prepareStep`: each step gets the reduced messages, which the SDK carries forward to the next. The messages
-// that stay are the SDK's own objects, so steering messages count as delivered.
+// Everlong as a `prepareStep`: each step gets the reduced messages, which the SDK carries forward to the next. Messages that stay
+// are the SDK's own objects, so steering messages count as delivered.
 import type { ModelMessage, PrepareStepFunction } from 'ai'
 import { isObject, type JsonObject } from '../../core/message/json.ts'
 import type { EngineSettings } from '../../core/settings/table.ts'
@@ -9,12 +9,12 @@ import type { Generating } from './client.ts'
 import { type AiMessage, isSystem, marked, usageOf } from './messages.ts'
 
 type StepOptions = Parameters<PrepareStepFunction<never>>[0]
-/** As much of the options of a step as is used here, so that the function fits any set of tools. */
+/** The part of a step's options that is used here, so that the function fits any set of tools. */
 export type Step = Pick<StepOptions, 'messages' | 'model' | 'instructions' | 'runtimeContext'> & {
   readonly steps: readonly { readonly usage: unknown }[]
 }
 
-/** The model is the step's own, which also reports what its answers use. */
+/** Returns the step's own model, wrapped so that it also reports the usage of its answers. */
 export type PrepareStep = (step: Step) => Promise<{ messages: ModelMessage[]; model?: StepOptions['model'] }>
 
 export type StepMarks = NonNullable<EngineSettings['cacheMarks']>
@@ -41,8 +41,8 @@ function generatingModel(model: unknown): Generating | undefined {
 }
 
 /**
- * No step gets the usage of the last step of a run, so the model reports it. It also sets the marks for the prompt cache: the
- * messages of the steps are the SDK's own objects and stay unmarked.
+ * No step gets the usage of the last step of a run, so the model reports it. It also sets the marks for the prompt cache, because
+ * the messages of the steps are the SDK's own objects and must stay unmarked.
  */
 function reporting(model: Generating, history: AiHistory, marks: StepMarks): object {
   const report = (usage: unknown) => history.reportUsage(usageOf(usage))
@@ -68,7 +68,7 @@ function reporting(model: Generating, history: AiHistory, marks: StepMarks): obj
   })
 }
 
-/** Marks on the system prompt and the newest two messages that are not the model's, unless the host has set some. */
+/** Marks the system prompt and the newest two messages that are not the model's, unless the host has set marks. */
 function withMarks(call: never, lifetime: StepMarks): never {
   const { prompt, ...params } = call as JsonObject & { readonly prompt: readonly AiMessage[] }
   if (lifetime === false || hasMarks({ messages: prompt, params })) return call

@@ -1,5 +1,5 @@
-// Messages of the Messages API are ours already. Marks for the prompt cache are left out of what is compared, and a caller
-// who sets none gets ours.
+// Messages of the Messages API already have our shape. Marks for the prompt cache are ignored in comparisons, and a caller
+// without marks gets ours.
 
 import { isObject, type JsonObject } from '../../core/message/json.ts'
 import { type Block, blocksOf, isToolResult } from '../../core/message/message.ts'
@@ -10,7 +10,7 @@ export type MessageParam = { readonly role: string; readonly content: string | r
 
 export type MessageConversion = {
   readonly converter: Converter<MessageParam>
-  /** Without the mark that the converter set. */
+  /** Removes the mark that the converter set. */
   readonly unmarked: (message: MessageParam) => MessageParam
 }
 
@@ -44,7 +44,7 @@ function bareBlock(block: Block): Block {
   return { ...bare, content: blocksOf(bare.content).map(bareBlock) }
 }
 
-/** On the last block that takes one. */
+/** Puts the mark on the last block that can have one. */
 function withMark(message: MessageParam, mark: unknown): MessageParam {
   const blocks = blocksOf(message.content)
   const at = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
@@ -54,7 +54,7 @@ function withMark(message: MessageParam, mark: unknown): MessageParam {
   }
 }
 
-/** Whether the caller manages the cache: any mark in the request, or the automatic one. */
+/** True if the caller manages the cache: any mark in the request, or the automatic one. */
 export function hasMark(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasMark)
   if (!isObject(value)) return false

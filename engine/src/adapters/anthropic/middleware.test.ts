@@ -130,7 +130,7 @@ test('a tool runner without middleware and without a model is told what to do', 
   const { runTools } = everlong({ environment: {} })
   const run = async () => {
     for await (const _ of runTools(toolRunner('claude-opus-4-5', [[], []]) as never, { sessionId: 'chat' })) {
-      // It fails after the first round.
+      // Fails after the first round.
     }
   }
   await expect(run).rejects.toThrow('or pass `model` to everlong()')

@@ -1,5 +1,5 @@
-// Middleware for the official client of the Messages API: each request is reduced before it is sent, and sent once more if
-// the prompt was still too long. Requests that hold no history of their own (threads, counting, batches) pass untouched.
+// Middleware for the official client of the Messages API: reduces each request before it is sent, and sends a smaller one if the
+// prompt was still too long. Requests without their own history (threads, counting, batches) pass unchanged.
 import type { Middleware, MiddlewareContext, MiddlewareNext } from '@anthropic-ai/sdk'
 import {
   arrayAt,
@@ -28,17 +28,17 @@ export type MessagesCall = {
   readonly body: JsonObject
 }
 
-/** Names the conversation of a request. It is not sent to the API. */
+/** Header that names the conversation of a request. It is not sent to the API. */
 export const sessionHeader = 'everlong-session'
 
-/** The way to send a request about the conversation: with the headers and the address of the call in hand. */
+/** How to send a request about the conversation: with the headers and the address of the current call. */
 export type Channel = { readonly request: ApiRequest; readonly next: MiddlewareNext }
 
 export type MiddlewareParts = Pick<MessageConversion, 'unmarked'> & {
   readonly historyOf: HistoryOf<MessageParam, MessagesCall>
-  /** Writes the summaries. It gets the name of the model that is called, and the way to send a request. */
+  /** Returns the client that writes the summaries. It gets the name of the called model and a way to send requests. */
   readonly clientFor: (model: string, channel: Channel) => ModelClient
-  /** Whether that client asks the model that is called. */
+  /** Whether that client asks the called model. */
   readonly asksCalled: boolean
 }
 
@@ -56,7 +56,7 @@ export function createMiddleware({ historyOf, clientFor, asksCalled, unmarked }:
     const client = clientFor(name, { request, next })
     const id = host.headers.get(sessionHeader) ?? undefined
     const history = await historyOf({ host, id, messages, client: () => client, model: name, asksCalled })
-    // The usage of a streamed answer is known when its stream has ended.
+    // The usage of a streamed answer is known only when its stream has ended.
     await observed.get(history)
     const call: Call = { request, next, context, history, body, unmarked }
     const options = { base: baseOf(body), model: { client, name }, signal: request.signal ?? undefined }
@@ -73,7 +73,7 @@ type Call = Channel &
     readonly body: JsonObject
   }
 
-/** Undefined when the request is none of ours: another address, history on the server, a compaction by the server. */
+/** Undefined if the request is not managed: another address, history on the server, a compaction by the server. */
 function managedBody({ url, method, body }: ApiRequest): JsonObject | undefined {
   const path = url.split(/[?#]/)[0] ?? ''
   if (!path.endsWith('/v1/messages') || method?.toUpperCase() !== 'POST' || typeof body !== 'string') return undefined
@@ -123,7 +123,7 @@ async function refusalOf(response: Response, context: MiddlewareContext): Promis
   return { status: response.status, error: await context.parse(response) }
 }
 
-/** The caller's request with other messages, and what the engine asks of the server. */
+/** The caller's request with other messages and the options that the engine adds. */
 function withBody(call: Call, messages: readonly MessageParam[], ready: ModelRequest | undefined): ApiRequest {
   const { request, body, unmarked } = call
   const headers = new Headers(request.headers)
@@ -138,7 +138,7 @@ function withBody(call: Call, messages: readonly MessageParam[], ready: ModelReq
   return { ...request, headers, body: JSON.stringify(sent) }
 }
 
-/** Manual thinking cannot start in the middle of an answer: the engine leaves it out there. */
+/** Manual thinking cannot start in the middle of an answer, so the engine omits it there. */
 function preparedFields(body: JsonObject, { options, thinking }: ModelRequest): JsonObject {
   const management = options?.context_management
   return {
@@ -179,7 +179,7 @@ function isStream(answer: unknown): answer is AsyncIterable<unknown> {
   return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer
 }
 
-/** As much of the official client as our model client uses. Whole answers, no streams. */
+/** The part of the official client that our model client uses: whole answers, no streams. */
 type ChannelClient = {
   readonly baseURL: string
   readonly beta: {
@@ -188,8 +188,8 @@ type ChannelClient = {
 }
 
 /**
- * A client over the call that the middleware has in hand: summaries go to the same address with the same credentials.
- * `channel` gives the newest call: an older one may have been made with credentials that are no longer valid.
+ * A client that sends through the middleware's current call, so summaries go to the same address with the same credentials.
+ * `channel` returns the newest call, because the credentials of an older one may have expired.
  */
 export function clientOver(channel: () => Channel): ChannelClient {
   const create = async (body: JsonObject, options: unknown) => {
@@ -209,7 +209,7 @@ export function clientOver(channel: () => Channel): ChannelClient {
   }
 }
 
-/** Has the fields of the errors of the SDK. */
+/** Has the fields of the SDK's errors. */
 class RefusedRequest extends Error {
   readonly status: number
   readonly headers: Headers

@@ -1,11 +1,11 @@
-// The tool runner of the official SDK, kept small: after each reply its messages are replaced by what the session prepared,
-// so that the runner does not carry a history that no request holds any more.
+// Keeps the tool runner of the official SDK small: after each reply, replaces its messages by the prepared ones, so that the
+// runner does not carry a history that no request contains any more.
 import { isObject } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
 import type { ManagedHistory } from '../history/managed-history.ts'
 import { type MessageConversion, type MessageParam, marksItself } from './messages.ts'
 
-/** As much of the SDK's BetaToolRunner as is used. */
+/** The part of the SDK's BetaToolRunner that is used. */
 export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
   readonly params: {
     readonly model: string
@@ -19,7 +19,7 @@ export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
 }
 
 export type ToolRunnerParts = Pick<MessageConversion, 'unmarked'> & {
-  /** The conversation of these messages, which are sent to this model. */
+  /** The conversation of these messages for this model. */
   readonly historyOf: (messages: readonly MessageParam[], model: string) => Promise<ManagedHistory<MessageParam>>
 }
 
@@ -33,7 +33,7 @@ export async function* runTools<Reply>(
     const results = await runner.generateToolResponse()
     if (!results) continue
     const { params } = runner
-    // The runner returns the marks of the last round. Added up, they would exceed the limit of a request.
+    // The runner returns the marks of the last round. Together with new ones, they would exceed the limit of a request.
     const earlier = (params.messages as readonly MessageParam[]).map(unmarked)
     const messages = [...earlier, { role: 'assistant', content }, results] as readonly MessageParam[]
     const history = await historyOf(messages, params.model)

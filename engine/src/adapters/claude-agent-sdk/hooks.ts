@@ -1,18 +1,18 @@
-// Hooks for queries of the Claude Agent SDK: its own summaries are asked to keep what matters, what they leave out comes back
-// with the next message and standing rules at once, and large tool results are shortened with their originals kept.
+// Hooks for queries of the Claude Agent SDK: they ask its own summaries to keep the important facts, restore standing rules at
+// once and other missing facts with the next message, and shorten large tool results, keeping the originals.
 import { isObject, stringAt } from '../../core/message/json.ts'
 import { shortenedResult } from '../../core/transcript/view/effects.ts'
 import type { AgentHooks, HookInput, HookOutput } from './types.ts'
 
 export type HookParts = {
-  /** What the user asked for once and for all, and what a summary leaves out, as texts for the model; empty for nothing. */
+  /** Standing rules of the user, and facts that a summary lacks, as texts for the model. Empty for none. */
   readonly rulesIn: (transcript: string) => string
   readonly missingFrom: (transcript: string, compacted: { readonly summary: string; readonly given: string }) => string
-  /** Keeps a tool result as it was. A result that cannot be kept is not shortened. */
+  /** Stores the original of a tool result. A result that cannot be stored is not shortened. */
   readonly keep: (input: HookInput, original: unknown) => Promise<void>
-  /** Characters of a text in a tool result; longer ones are shortened. */
+  /** Maximum characters of a text in a tool result. Longer ones are shortened. */
   readonly maxResultLength: number
-  /** Whether a compaction of the SDK's own is refused. */
+  /** Whether to refuse the SDK's own compactions. */
   readonly blocks: boolean
   readonly onBlocked: (sessionId: string) => void
 }
@@ -24,7 +24,7 @@ const instructions =
   'Quote what the user wants done or not done from now on, and the latest request, word for word. Say what is finished, what is under way, what failed and how it was fixed, and the exact next step. Call nothing tested or approved unless the conversation shows it.'
 
 export function agentHooks(parts: HookParts): AgentHooks {
-  /** By session: texts that wait for the next message, and rules that the model was given. */
+  /** By session: texts that wait for the next message, and rules that the model has been given. */
   const waiting = new Map<string, string>()
   const given = new Map<string, string>()
   const deliver =
@@ -70,7 +70,7 @@ function hooked(hook: (input: HookInput) => Promise<HookOutput>): [{ hooks: [typ
   return [{ hooks: [hook] }]
 }
 
-/** The same shape with every long text shortened; the very same value when there is none. */
+/** The same shape with every long text shortened. Returns the same value if there is none. */
 function shortened(value: unknown, id: string, keep: number): unknown {
   if (typeof value === 'string') {
     return shortenedResult({ type: 'tool_result', tool_use_id: id, content: value }, { keep, recall: true })

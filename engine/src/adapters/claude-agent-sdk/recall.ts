@@ -1,5 +1,5 @@
-// Recall for queries of the Claude Agent SDK: searches and reads what the store has of a session, also tool results that were
-// shortened. It takes no lock, so it works while the session is being written.
+// Recall for queries of the Claude Agent SDK: searches and reads the stored session, including originals of shortened tool
+// results. Takes no lock, so it works while the session is being written.
 import { isObject } from '../../core/message/json.ts'
 import { defaultRecallLimit, noPosition, type SessionStore } from '../../core/ports/session-store.ts'
 import { recallTool } from '../../core/session/recall-tool.ts'
@@ -35,7 +35,7 @@ export function agentRecallTool(store: SessionStore, key: () => AgentSessionKey 
   }
 }
 
-/** Originals first: a shortened result has the same id. */
+/** Originals first, because a shortened result has the same id. */
 async function entriesOf(store: SessionStore, key: AgentSessionKey): Promise<readonly Entry[]> {
   const entries: Entry[] = []
   for (const id of [storedId(originalsOf(key)), storedId(key)]) {
@@ -48,7 +48,7 @@ export function originalsOf({ projectKey, sessionId }: AgentSessionKey): AgentSe
   return { projectKey, sessionId, subpath: `${ownSubpath}results` }
 }
 
-/** A tool result as it was, as an entry that recall finds by the id of its call. */
+/** The original of a tool result, as an entry that recall finds by the id of its call. */
 export function originalEntry(
   { session_id, tool_use_id, tool_name }: HookInput,
   original: unknown,

@@ -1,5 +1,5 @@
-// A SessionStore of the Claude Agent SDK on any session store of Everlong: it only appends, stores no uuid twice, and gives
-// every entry back as it was. A session is held for as long as one call takes, so any process can write it next.
+// A SessionStore of the Claude Agent SDK on any session store of Everlong: only appends, stores no uuid twice, and returns every
+// entry unchanged. A session is held only during a call, so any process can write it next.
 import type { JsonObject } from '../../core/message/json.ts'
 import {
   type HeldSession,
@@ -17,22 +17,22 @@ import type { AgentEntry, AgentSessionKey, AgentSessionStore, AgentSummary, Fold
 export type AgentStoreOptions = {
   readonly store: SessionStore
   readonly newId: () => string
-  /** Takes a session for writing, a new one if there is none. Waits while another process has it. */
+  /** Takes a session for writing, or a new one if there is none. Waits while another process has it. */
   readonly open: (id: string, how: Pick<OpenOptions, 'owner' | 'parent' | 'isCopy'>) => Promise<HeldSession>
   readonly fold?: FoldSummary | undefined
 }
 
-/** Records of Everlong's own, which the SDK does not list. */
+/** Prefix of Everlong's own records, which the SDK does not list. */
 export const ownSubpath = 'everlong/'
 
 const owner = 'the Claude Agent SDK'
 
-/** Sessions whose uuids are remembered. */
+/** Number of sessions whose uuids are remembered. */
 const maxKnown = 1_000
 
 export function agentSessionStore({ store, newId, open, fold }: AgentStoreOptions): AgentSessionStore {
   const inTurn = turnsById()
-  /** The uuids of a session at a version, so that they are not read again for every batch. */
+  /** The uuids of a session at a version, to avoid reading them again for every batch. */
   const known = new Map<string, { readonly version: number; readonly uuids: Set<string> }>()
 
   const addTo = async (session: HeldSession, entries: readonly AgentEntry[]): Promise<void> => {
@@ -91,7 +91,7 @@ export function agentSessionStore({ store, newId, open, fold }: AgentStoreOption
   }
 }
 
-/** Calls about one session take turns; those about others do not wait for them. */
+/** Calls about one session take turns. Calls about others do not wait for them. */
 function turnsById(): <T>(id: string, work: () => Promise<T>) => Promise<T> {
   const turns = new Map<string, ReturnType<typeof createMutex>>()
   return (id, work) => {
@@ -103,7 +103,7 @@ function turnsById(): <T>(id: string, work: () => Promise<T>) => Promise<T> {
   }
 }
 
-/** All sessions whose id begins like this. Stores list by id. */
+/** All sessions whose id has this prefix. Stores list by id. */
 async function allWithPrefix(store: SessionStore, prefix: string): Promise<readonly SessionInfo[]> {
   const found: SessionInfo[] = []
   for (let after = prefix; ; ) {
@@ -118,7 +118,7 @@ async function allWithPrefix(store: SessionStore, prefix: string): Promise<reado
 
 type Listed = (projectKey: string) => Promise<{ sessionId: string; mtime: number }[]>
 
-/** Folded once for each state of a session. */
+/** Folded once per version of a session. */
 function summaries(store: SessionStore, fold: FoldSummary, sessionsOf: Listed) {
   const folded = new Map<string, AgentSummary>()
   return async (projectKey: string): Promise<AgentSummary[]> => {
@@ -145,10 +145,10 @@ function uuidsIn(entries: readonly { readonly record: JsonObject }[]): readonly 
   return entries.flatMap(({ record: { uuid } }) => (typeof uuid === 'string' ? [uuid] : []))
 }
 
-// Sessions are stored as PROJECT.SESSION, and what belongs to one as PROJECT.SESSION/subagents/NAME. Every name is one that a
-// store on disk accepts.
+// Sessions are stored as PROJECT.SESSION, and their parts as PROJECT.SESSION/subagents/NAME. Every store on disk accepts these
+// names.
 
-/** Everything of a project begins like this. */
+/** The prefix of everything in a project. */
 function projectPrefix(projectKey: string): string {
   const readable = projectKey.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '')
   return `${readable.slice(-40).replace(/^-/, '') || 'project'}-${hashText(projectKey)}.`
@@ -172,7 +172,7 @@ function sessionIn(id: string, projectKey: string): string | undefined {
 const folder = 'subagents/'
 const other = 'x-'
 
-/** Sub-agents are stored as Everlong stores its own; other paths are marked. */
+/** Sub-agents are stored like Everlong's own; other paths get a mark. */
 function nameOf(subpath: string): string {
   const rest = subpath.startsWith(folder) ? subpath.slice(folder.length) : ''
   return /^[A-Za-z0-9]/.test(rest) && !rest.startsWith(other) ? escaped(rest) : `${other}${escaped(subpath)}`

@@ -4,7 +4,7 @@
 export type AgentSessionKey = {
   readonly projectKey: string
   readonly sessionId: string
-  /** Of a sub-agent's transcript. */
+  /** Path of a sub-agent's transcript. */
   readonly subpath?: string
 }
 
@@ -36,7 +36,7 @@ export type AgentSessionStore = {
   readonly listSubkeys: (key: AgentSessionKey) => Promise<string[]>
 }
 
-/** The input of every hook, as far as it is used here. */
+/** The fields of hook inputs that are used here. */
 export type HookInput = {
   readonly hook_event_name: string
   readonly session_id: string

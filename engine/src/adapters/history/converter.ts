@@ -1,5 +1,4 @@
-// How an SDK's messages become ours and ours become the SDK's, and when two of ours say the same. Converters are pure: they
-// never change what they are given.
+// Converts an SDK's messages to ours and back, and compares messages. Converters are pure: they never change their input.
 
 import { isObject } from '../../core/message/json.ts'
 import { type Block, isBlank, isText, isThinking, type Message, type Role } from '../../core/message/message.ts'
@@ -10,35 +9,35 @@ import { hashText } from '../../core/text/hash.ts'
 /** A message of an SDK in our shape. */
 export type Converted = {
   readonly role: Role
-  /** The same conversation must give the same blocks in every call: leave out what hosts move about, like cache marks. */
+  /** The same conversation must give the same blocks in every call, so omit what hosts move around, such as cache marks. */
   readonly content: readonly Block[]
   /** `meta`: from the client, not a person. `summary`: a context that Everlong wrote, perhaps in an earlier process. */
   readonly origin?: 'meta' | 'summary' | undefined
-  /** Of an answer, if the SDK stores it with the message. */
+  /** Usage of an answer, if the SDK stores it with the message. */
   readonly usage?: TokenCounts | undefined
 }
 
-/** The SDK's message that a block came from, perhaps before it was shortened. */
+/** The SDK's message that contained a block, perhaps before it was shortened. */
 export type OriginOf<Foreign> = (block: Block) => Foreign | undefined
 
 export type Converter<Foreign> = {
-  /** System messages before the conversation are not converted and given back as they are. */
+  /** System messages before the conversation are not converted and are returned unchanged. */
   readonly isSystem: (foreign: Foreign) => boolean
-  /** A part that is not known becomes text, so that it is counted and can be summarized. */
+  /** An unknown part becomes text, so that it is counted and can be summarized. */
   readonly read: (foreign: Foreign) => Converted
   /**
-   * Called only for messages that are not as the SDK gave them: summaries, cleared results, restored context. Parts that
-   * are the same should be taken from their origin.
+   * Called only for messages that differ from the SDK's: summaries, cleared results, restored context. Parts that are unchanged
+   * should be taken from their origin.
    */
   readonly write: (message: Message, originOf: OriginOf<Foreign>) => readonly Foreign[]
-  /** The message with a mark for the prompt cache. Left out: the adapter sets no marks. */
+  /** The message with a mark for the prompt cache. If absent, the adapter sets no marks. */
   readonly withMark?: (foreign: Foreign, mark: Block['cache_control']) => Foreign
 }
 
-/** What is remembered of one message of the SDK. */
+/** The stored data about one message of the SDK. */
 export type Known<Foreign> = Converted & {
   readonly foreign: Foreign
-  /** The newest entry that was written for it; undefined if nothing was. */
+  /** The newest entry that was written for it. Undefined if there is none. */
   readonly uuid?: string | undefined
 }
 
@@ -58,12 +57,12 @@ export function convert<Foreign>(
   return { head, known: first && isContext(first) ? [{ ...first, origin: 'summary' }, ...others] : known }
 }
 
-/** Hosts that store what was sent hand it over again, also to another process. */
+/** True for a context of ours, which hosts pass in again if they store what was sent, even in another process. */
 function isContext({ role, content: [first] }: Converted): boolean {
   return role === 'user' && first !== undefined && isText(first) && isContinuation(first.text)
 }
 
-/** What comes before the conversation. */
+/** The messages before the conversation. */
 export function leadingMessages<Foreign>(
   messages: readonly Foreign[],
   isSystem: (message: Foreign) => boolean,
@@ -72,10 +71,10 @@ export function leadingMessages<Foreign>(
   return first < 0 ? messages : messages.slice(0, first)
 }
 
-/** Blocks never change, and most of them are asked about again with every call. */
+/** Blocks never change, and most are compared again with every call. */
 const keys = new WeakMap<Block, string>()
 
-/** Blocks with the same key say the same. Marks for the cache say nothing. */
+/** Blocks with equal keys have the same content. Cache marks are ignored. */
 export function keyOf(block: Block): string {
   const known = keys.get(block)
   if (known !== undefined) return known
@@ -93,7 +92,7 @@ export function unmarked(block: Block): Block {
 
 type Said = Pick<Converted, 'role' | 'content'>
 
-/** How many messages two lists have in common at their beginning. */
+/** Number of messages that two lists share at their beginning. */
 export function commonPrefix(one: readonly Said[], other: readonly Said[]): number {
   const at = one.findIndex((message, index) => {
     const counterpart = other[index]
@@ -102,7 +101,7 @@ export function commonPrefix(one: readonly Said[], other: readonly Said[]): numb
   return at < 0 ? one.length : at
 }
 
-/** Compared as they are: nearly all texts are the same strings, which is faster to see than to hash. */
+/** Compares strings directly: nearly all are the same objects, which is faster than hashing. */
 function isSameMessage(one: Said, other: Said): boolean {
   return one.role === other.role && isSame(one.content.map(unmarked), other.content.map(unmarked))
 }
@@ -118,8 +117,8 @@ export function isSame(one: unknown, other: unknown): boolean {
 }
 
 /**
- * How many of the given messages say what those before said; undefined if they say something else. The grouping may differ:
- * some frameworks merge the steps of a run into one answer with all calls and one message with all results.
+ * Number of given messages with the same content as the earlier ones. Undefined if the content differs. The grouping may differ,
+ * because some frameworks merge the steps of a run into one answer with all calls and one message with all results.
  */
 export function continuedAt(before: readonly Said[], given: readonly Said[]): number | undefined {
   if (before.length === 0) return undefined
@@ -140,7 +139,7 @@ export function continuedAt(before: readonly Said[], given: readonly Said[]): nu
   return end
 }
 
-/** Without thinking, which frameworks drop when they merge. */
+/** Ignores thinking, which frameworks drop when they merge. */
 function keysIn({ role, content }: Said): readonly string[] {
   return content.flatMap((block) => (isThinking(block) || isBlank(block) ? [] : [`${role} ${keyOf(block)}`]))
 }

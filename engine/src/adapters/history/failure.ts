@@ -1,10 +1,10 @@
-// What an SDK threw, read as a failure of the model. SDKs keep the status and the provider's words in different fields.
+// Reads an SDK's error as a failure of the model. SDKs keep the status and the provider's message in different fields.
 import { defined, isObject, type JsonObject, numberAt } from '../../core/message/json.ts'
 import type { ModelFailure } from '../../core/ports/model.ts'
 import { readRefusal } from '../../core/request/refusal.ts'
 import type { FailedTry } from '../../models/retry.ts'
 
-/** Errors that wrap others (retries, agents) are read down to this depth. */
+/** Maximum depth of errors that wrap others (retries, agents). */
 const deepest = 5
 
 export function isAbout(failure: ModelFailure): 'length' | 'other' {
@@ -33,7 +33,7 @@ function read(error: JsonObject): ModelFailure {
     return { type: 'failed', reason: 'aborted', message: 'The call was aborted.', tries: 1 }
   const status = numberAt(error, 'status') ?? numberAt(error, 'statusCode')
   const body = error.responseBody ?? error.error ?? error.data
-  // Not enumerable on errors, so it is named.
+  // Named because it is not enumerable on errors.
   const said = { message: String(error.message ?? ''), code: error.code }
   const { reason, message, code, overflow, media } = readRefusal({
     ...defined({ status }),

@@ -7,7 +7,7 @@ import { type Plain, plainConverter } from './testing/plain-converter.ts'
 
 const knownOf = (foreign: Plain): Known<Plain> => ({ ...plainConverter.read(foreign), foreign })
 
-/** As a request carries them: messages of one role in a row are one. */
+/** In the form of a request: consecutive messages of one role are one. */
 function merged(known: readonly Known<Plain>[]): readonly Message[] {
   const messages: { role: Message['role']; content: Known<Plain>['content'] }[] = []
   for (const { role, content } of known) {
@@ -18,7 +18,7 @@ function merged(known: readonly Known<Plain>[]): readonly Message[] {
   return messages
 }
 
-/** Few texts, so that equal messages follow one another. */
+/** Only a few texts, so that equal messages follow one another. */
 const said = fc.record({ role: fc.constantFrom('user', 'assistant'), text: fc.constantFrom('Go on.', 'Yes.') })
 
 test('whatever repeats itself, each message comes back as the one it is', () => {

@@ -1,5 +1,5 @@
-// From the messages of a request to the SDK's own. A message that is as the SDK gave it comes back as the very object; only
-// what the engine changed is converted.
+// Converts the messages of a request back to the SDK's. An unchanged message is returned as the same object; only messages that
+// the engine changed are converted.
 
 import { groupBy } from '../../core/message/maps.ts'
 import { type Block, blocksOf, type Message, pairHalfOf } from '../../core/message/message.ts'
@@ -16,13 +16,13 @@ export function giveBack<Foreign>(
   const writer: Writer<Foreign> = { converter, originOf: originsIn(known) }
   const groups = groupBy([...known.keys()], (index) => endOf(known[index]))
   const byEnd = new Map([...groups].map(([key, group]) => [key, [...group]]))
-  // From the end, because the newest messages are the ones that stay: of equal messages the right one is found.
+  // From the end, because the newest messages are the ones that stay. That finds the right one among equal messages.
   const out: GivenBack<Foreign>[] = []
   let limit = known.length
   for (const { role, content } of messages.toReversed()) {
     const blocks = blocksOf(content)
     const keys = blocks.map(keyOf)
-    // One message of a request may hold several of the SDK's: results, and what a person said after them.
+    // One message of a request may contain several of the SDK's: results, and a person's text after them.
     let changed: Block[] = []
     const flush = () => {
       if (changed.length > 0) out.push(...written({ role, content: changed }, writer).toReversed())
@@ -30,7 +30,7 @@ export function giveBack<Foreign>(
     }
     for (let end = blocks.length; end > 0; ) {
       const candidates = byEnd.get(keys[end - 1] ?? '') ?? []
-      // The limit only falls, so these are never looked at again.
+      // The limit only decreases, so these are never needed again.
       while ((candidates.at(-1) ?? -1) >= limit) candidates.pop()
       const index = candidates.findLast((at) => isEndOf({ role, keys, end }, known[at]))
       const same = index === undefined ? undefined : known[index]
@@ -56,7 +56,7 @@ function endOf(known: Known<unknown> | undefined): string {
 
 type Keyed = { readonly role: Message['role']; readonly keys: readonly string[]; readonly end: number }
 
-/** Whether the blocks of a message before `end` end with a known message. */
+/** True if the blocks before `end` end with a known message. */
 function isEndOf({ role, keys, end }: Keyed, known: Known<unknown> | undefined): boolean {
   if (!known || known.role !== role || known.content.length > end) return false
   const start = end - known.content.length
@@ -87,7 +87,7 @@ function written<Foreign>(
   })
 }
 
-/** By content, or else by the id of the call: a cleared result still came from somewhere. */
+/** By content, otherwise by the id of the call, because a cleared result still has an origin. */
 function originsIn<Foreign>(known: readonly Known<Foreign>[]): OriginOf<Foreign> {
   let origins: Map<string, Foreign> | undefined
   return (block) => {

@@ -16,7 +16,7 @@ const user = (text: string): Plain => ({ role: 'user', text })
 const assistant = (text: string, ...calls: string[]): Plain => ({ role: 'assistant', text, calls })
 const results = (...ids: string[]): Plain => ({ role: 'tool', results: ids.map((id) => ({ id, text: `of ${id}` })) })
 
-/** What the session would send, one text for each message. */
+/** The messages that the session would send, one text each. */
 function shown({ session }: ManagedHistory<Plain>): readonly string[] {
   return session.messages().map(({ role, content }) => `${role}: ${JSON.stringify(content)}`)
 }

@@ -1,5 +1,5 @@
-// One conversation of an SDK, which passes its whole history with every call. New messages go to the session; what the session
-// prepares goes back in the SDK's shape. Nothing that is passed in is changed.
+// One conversation of an SDK that passes its whole history with every call. New messages go to the session; the prepared messages
+// are returned in the SDK's shape. Never changes its input.
 
 import { defined } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
@@ -24,9 +24,9 @@ import { type GivenBack, giveBack } from './give-back.ts'
 import { rewindPoint, seed } from './seed.ts'
 
 export type CallOptions = {
-  /** System prompt, tools and limits of the request, which count for the size. */
+  /** System prompt, tools and limits of the request, which count towards the size. */
   readonly base?: RequestInput | undefined
-  /** As the SDK reported it for the answer to the last request. */
+  /** The SDK's report about the answer to the last request. */
   readonly usage?: TokenCounts | undefined
   /** The model of this call, if it may change between calls. Ignored for a session of the host's. */
   readonly model?: ModelChoice | undefined
@@ -34,36 +34,36 @@ export type CallOptions = {
 }
 
 export type Prepared<Foreign> = {
-  /** What to send, the system prompt included if it was among the messages. */
+  /** The messages to send, with the system prompt if it was among them. */
   readonly messages: readonly Foreign[]
   readonly outcome: Ready | Blocked
 }
 
 export type RunOptions<Foreign> = CallOptions & {
-  /** If the call was prepared already, with the same messages and options. */
+  /** Set if the call was already prepared with the same messages and options. */
   readonly prepared?: Prepared<Foreign> | undefined
 }
 
-/** What to send instead of a request that was refused as too long. */
+/** The request to send instead of one that was refused as too long. */
 export type Recovered<Foreign> = {
   readonly messages: readonly Foreign[]
   readonly maxTokens?: number
-  /** As the session made it, for adapters that send more than the messages: marked system prompt and tools, betas. */
+  /** The session's request, for adapters that send more than the messages: marked system prompt and tools, betas. */
   readonly request?: ModelRequest
 }
 
 export type HistoryOptions<Foreign> = {
   readonly converter: Converter<Foreign>
   readonly session: Session
-  /** Opens a new session for a history with another beginning. Without it, such a history is refused. */
+  /** Opens a new session for a history with a different beginning. Without it, such a history is refused. */
   readonly restart?: () => Promise<Session>
-  /** A history that had begun before was written into a session that did not know it. */
+  /** Called when a history that had already begun was imported into a session that did not know it. */
   readonly onImported?: (imported: Imported) => void
 }
 
 export type Imported = { readonly session: Session; readonly messages: number }
 
-/** The messages belong to another conversation than the session. */
+/** The messages belong to a different conversation than the session. */
 export class HistoryMismatchError extends Error {
   override readonly name = 'HistoryMismatchError'
 }
@@ -79,12 +79,12 @@ export class ManagedHistory<Foreign> {
   private known: readonly Known<Foreign>[] = []
   private head: readonly Foreign[] = []
   private sent: readonly GivenBack<Foreign>[] = []
-  /** The history as it was last passed in, which may group the same blocks differently. */
+  /** The history as it was last passed in. It may group the same blocks differently. */
   private handed: readonly Converted[] = []
   private usage: TokenCounts | undefined
   private base: string | undefined
   private model: string | undefined
-  /** The model of the first call, which a new session starts with. */
+  /** The model of the first call. A new session starts with it. */
   private firstModel: string | undefined
   private claimed: (Conversion<Foreign> & { readonly messages: readonly Foreign[] }) | undefined
   private isSeeded = false
@@ -100,19 +100,19 @@ export class ManagedHistory<Foreign> {
     return this.current
   }
 
-  /** Two calls on one conversation take turns. */
+  /** Calls on one conversation take turns. */
   prepare(messages: readonly Foreign[], options: CallOptions = {}): Promise<Prepared<Foreign>> {
     return this.mutex.run(async () => {
       await this.take(messages, options)
       const outcome = await this.current.prepare({ signal: options.signal })
       this.isAwaited = outcome.type === 'ready'
       const view = outcome.type === 'ready' ? outcome.messages : this.current.messages()
-      // There is no conversation: only a system prompt, or empty messages.
+      // There are no messages: only a system prompt, or empty ones.
       return { messages: view.length === 0 ? messages : this.send(view), outcome }
     })
   }
 
-  /** Undefined if the error is not about length or nothing could be reduced: throw the error as it is. */
+  /** Undefined if the error is not about length or nothing could be reduced. Then throw the original error. */
   recover(error: unknown, { signal }: Pick<CallOptions, 'signal'> = {}): Promise<Recovered<Foreign> | undefined> {
     return this.mutex.run(async () => {
       const failure = failureOf(error)
@@ -125,7 +125,7 @@ export class ManagedHistory<Foreign> {
     })
   }
 
-  /** Prepares and sends, and sends a smaller prompt once if the first was too long. Other errors are thrown unchanged. */
+  /** Prepares and sends. If the prompt was too long, sends a smaller one once. Throws other errors unchanged. */
   async run<Answer>(
     messages: readonly Foreign[],
     options: RunOptions<Foreign>,
@@ -143,17 +143,17 @@ export class ManagedHistory<Foreign> {
     }
   }
 
-  /** The usage of the answer to the last request. It is recorded with the answer, when that is in the history. */
+  /** The usage of the answer to the last request. It is recorded once the answer is in the history. */
   reportUsage(usage: TokenCounts | undefined): void {
     this.usage = usage ?? this.usage
   }
 
-  /** Messages of a request for a summary, in the SDK's shape. */
+  /** Converts messages of a request for a summary to the SDK's shape. */
   toForeign(messages: readonly Message[]): readonly Foreign[] {
     return giveBack(messages, this.known, this.options.converter).map(({ foreign }) => foreign)
   }
 
-  /** Whether these messages only add to what is known, or to what was last sent. */
+  /** True if these messages extend the known ones, or the last ones sent. */
   isContinuedBy(messages: readonly Foreign[]): boolean {
     const { known } = convert(this.options.converter, messages)
     if (this.claimed) return continuedAt(this.claimed.known, known) !== undefined
@@ -197,7 +197,7 @@ export class ManagedHistory<Foreign> {
     if (isNew && hasBegun(given)) this.options.onImported?.({ session: this.current, messages: given.known.length })
   }
 
-  /** Returns how many of the messages the session has. */
+  /** Returns the number of messages that the session has. */
   private async seedFrom(given: Conversion<Foreign>): Promise<number> {
     this.isSeeded = true
     const { known, hasOthers } = seed(await this.current.entries(), given.known)
@@ -209,7 +209,7 @@ export class ManagedHistory<Foreign> {
   /** Returns the new messages. Rewinds the session if the host removed or changed earlier ones. */
   private async align(given: readonly Known<Foreign>[]): Promise<readonly Known<Foreign>[]> {
     const common = commonPrefix(this.known, given)
-    // The newest objects: hosts change provider options that do not matter here.
+    // Keeps the newest objects, because hosts may change provider options, which do not matter here.
     this.known = this.known.map((message, at) => {
       const newest = at < common ? given[at] : undefined
       return newest ? { ...message, foreign: newest.foreign } : message
@@ -224,7 +224,7 @@ export class ManagedHistory<Foreign> {
     return given.slice(isBySent ? commonWithSent : common)
   }
 
-  /** The messages that were last sent: some SDKs continue from them. */
+  /** The messages of the last request. Some SDKs continue from them. */
   private sentMessages(): readonly Sent[] {
     const { known } = convert(
       this.options.converter,
@@ -238,7 +238,7 @@ export class ManagedHistory<Foreign> {
     })
   }
 
-  /** Goes back to the first `length` messages. With none in common, a new session is started. */
+  /** Truncates the history to its first `length` messages. If none is left, starts a new session. */
   private async rewindTo(length: number): Promise<void> {
     const rest = this.known.slice(0, length)
     this.usage = undefined
@@ -262,7 +262,7 @@ export class ManagedHistory<Foreign> {
     }
     await this.current.close()
     this.current = await restart()
-    // A stored session is opened again with its old messages, which are not part of this history.
+    // A stored session opens with its old messages, which are not part of this history.
     const isUsed = [...(await this.current.entries())].some(({ record }) => typeof record.uuid === 'string')
     if (isUsed) await this.current.clear({ canUndo: false })
     this.base = undefined
@@ -271,13 +271,13 @@ export class ManagedHistory<Foreign> {
   }
 
   private writeAll(fresh: readonly Known<Foreign>[]): void {
-    // One copy, whatever the length of the history.
+    // One copy for a history of any length.
     const known = [...this.known]
     this.known = known
     let isWaiting = false
     for (const message of fresh) {
       const isAnswer = message.role === 'assistant'
-      // The awaited answer was lost. What the user said instead must come before the next answer.
+      // The answer was lost. The user's newer message must come before the next answer.
       if (isAnswer && isWaiting) this.current.abandonRequest()
       const uuid = this.write(message)
       known.push({ ...message, uuid })
@@ -296,29 +296,29 @@ export class ManagedHistory<Foreign> {
   }
 }
 
-/** Somebody has answered in it. A context that begins with a summary of ours is small, and continues. */
+/** True if it contains an answer. A context that begins with a summary of ours is small and simply continues. */
 function hasBegun<Foreign>({ known }: Conversion<Foreign>): boolean {
   return known[0]?.origin !== 'summary' && known.some(({ role }) => role === 'assistant')
 }
 
-/** A call of an SDK, as far as its conversation is found or started by it. */
+/** A call of an SDK, and how its conversation is found or started. */
 export type AdapterCall<Foreign, Host> = {
-  /** What the option `sessionId` of the host is called with. */
+  /** The argument for the host's option `sessionId`. */
   readonly host: Host
   readonly messages: readonly Foreign[]
   /** The conversation, if the call names it in the SDK's own way. */
   readonly id?: string | undefined
-  /** Writes the summaries. Called when a session is started or opened. */
+  /** Returns the client that writes the summaries. Called when a session is started or opened. */
   readonly client: () => ModelClient
-  /** The name of the model that is called. Default: that of the client. */
+  /** The name of the called model. Default: the client's. */
   readonly model?: string | undefined
-  /** Whether the client asks the model that is called, rather than one of its own. */
+  /** Whether the client asks the called model instead of one of its own. */
   readonly asksCalled?: boolean
-  /** The host sets marks for the prompt cache itself, of which a request may have four. */
+  /** The host sets marks for the prompt cache itself. A request may have at most four. */
   readonly hasMarks?: boolean
-  /** Whether a request for a summary can read the conversation's prompt cache. Default true. */
+  /** Whether a request for a summary can read the conversation's prompt cache. Default: true. */
   readonly sharesCache?: boolean
 }
 
-/** The conversation that a call belongs to. A session is started or opened if there is none yet. */
+/** Finds the conversation of a call. Starts or opens a session if there is none yet. */
 export type HistoryOf<Foreign, Host> = (call: AdapterCall<Foreign, Host>) => Promise<ManagedHistory<Foreign>>

@@ -1,4 +1,4 @@
-// A host that stores what was sent to the model, and a process that knows nothing else: the conversation goes on from there.
+// A host that stores only what was sent to the model, and a new process: the conversation continues from there.
 import { expect, test } from 'vitest'
 import { createEngine } from '../../engine.ts'
 import { offline } from '../../models/offline.ts'
@@ -12,14 +12,14 @@ const user = (text: string): Plain => ({ role: 'user', text })
 const answer: Plain = { role: 'assistant', text: 'Done.' }
 const turns = (life: number) => Array.from({ length: 5 }, (_, at) => `Life ${life}, turn ${at}: look at it.`)
 
-/** A new process: nothing is in memory. Sessions are as durable as the store. */
+/** A new process without any memory. Sessions live as long as the store. */
 async function started(store = memorySessions()): Promise<ManagedHistory<Plain>> {
   const settings = { contextWindow: 40_000, autoCompactAt: 10_000, keep: 2 }
   const engine = createEngine({ model: offline(), environment: {}, settings, store })
   return new ManagedHistory({ converter: plainConverter, session: await engine.open('one', { ifMissing: 'start' }) })
 }
 
-/** A loop that keeps only what was sent last. It ends before the last answer comes. */
+/** A loop that keeps only the last request. It ends before the last answer arrives. */
 async function converse(history: ManagedHistory<Plain>, stored: readonly Plain[], texts: readonly string[]) {
   let compactions = 0
   let messages = stored

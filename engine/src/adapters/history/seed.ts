@@ -1,4 +1,4 @@
-// Finds the SDK's messages in a session that was opened again, and the entries that hold them.
+// Finds the SDK's messages in a session that was opened again, and their entries.
 
 import { defined, type JsonObject, objectAt } from '../../core/message/json.ts'
 import { blocksOf, isToolResult, isToolUse, type Role } from '../../core/message/message.ts'
@@ -24,7 +24,7 @@ export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Fo
   const standing = sinceReplaced(withoutRewound([...entries], isOfAdapter))
   const isContext = first?.origin === 'summary'
   const context = isContext ? contextOf(first, standing) : standing
-  // A context that another session wrote replaces the messages of this one.
+  // A context of another session replaces the messages of this one.
   if (!context) return { known: [], hasOthers: false }
   const written = writtenIn(context)
   const known: Known<Foreign>[] = []
@@ -39,8 +39,9 @@ export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Fo
 }
 
 /**
- * Where to rewind to if this entry is the last one to keep: to the newest edit or compaction that directly follows it. Otherwise
- * what a person did in between would be lost. Nothing that they can undo later removed messages that the caller no longer has.
+ * Where to rewind if this entry is the last one to keep: the newest edit or compaction that directly follows it. Otherwise a
+ * person's changes in between would be lost. No change after it that the person can undo removed messages that the caller no
+ * longer has.
  */
 export function rewindPoint(entries: Iterable<Entry>, uuid: string): string {
   const standing = withoutRewound([...entries], isOfAdapter).filter(({ record }) => typeof record.uuid === 'string')
@@ -51,7 +52,7 @@ export function rewindPoint(entries: Iterable<Entry>, uuid: string): string {
   return String((end < 0 ? rest : rest.slice(0, end)).at(-1)?.record.uuid ?? uuid)
 }
 
-/** Edits, boundaries, and what a compaction wrote after its boundary: records that no message of the caller became. */
+/** Edits, boundaries, and records that a compaction wrote after its boundary: records that are no message of the caller. */
 function isOfSession({ record }: Entry, before: Entry | undefined): boolean {
   if (readEdit(record) || readBoundary(record) || record.isCompactSummary === true) return true
   const isAfterSummary = before?.record.isCompactSummary === true || before?.record.type === 'attachment'
@@ -59,8 +60,8 @@ function isOfSession({ record }: Entry, before: Entry | undefined): boolean {
 }
 
 /**
- * The adapter rewinds and clears when the caller has replaced messages. A person who does so changes the context, and the
- * caller's history still has those messages.
+ * The adapter rewinds and clears if the caller has replaced messages. If a person does so, the context changes but the caller's
+ * history still has those messages.
  */
 function isOfAdapter(record: JsonObject): boolean {
   return !isUndoable(record)
@@ -71,7 +72,7 @@ function sinceReplaced(entries: readonly Entry[]): readonly Entry[] {
   return entries.slice(entries.findLastIndex(isReplaced) + 1)
 }
 
-/** The entries of the context that begins with this summary, in its order; undefined if the session has no such summary. */
+/** The entries of the context that begins with this summary, in order. Undefined if the session has no such summary. */
 function contextOf({ content: [summary] }: Known<unknown>, entries: readonly Entry[]): readonly Entry[] | undefined {
   const key = looseKeys(summary ? [summary] : [])
   const isThis = ({ record }: Entry) =>
@@ -86,7 +87,7 @@ function contextOf({ content: [summary] }: Known<unknown>, entries: readonly Ent
   return [own, ...before, ...entries.slice(at + 1)]
 }
 
-/** The index after the records of this message; undefined if the session has another message here. */
+/** The index after the records of this message. Undefined if the session has a different message here. */
 function endOf(
   { role, content, origin }: Known<unknown>,
   written: readonly Written[],
@@ -113,7 +114,7 @@ function writtenIn(entries: readonly Entry[]): readonly Written[] {
   })
 }
 
-/** Calls and results by their ids: large results are stored shortened. */
+/** Compares calls and results by id, because large results are stored shortened. */
 function looseKeys(content: unknown): string {
   return blocksOf(content)
     .map((block) => {

@@ -1,5 +1,5 @@
-// A person's edits in a session that follows the history of an SDK, with a new process between them and the next call: the
-// same as without it.
+// A person's edits in a session that follows the history of an SDK, with and without a new process before the next call: the
+// result is the same.
 import { expect, test } from 'vitest'
 import type { Session } from '../../core/session/session-api.ts'
 import { createEngine } from '../../engine.ts'
@@ -22,7 +22,7 @@ async function opened(store = memorySessions()): Promise<ManagedHistory<Plain>> 
 const first = [user('first'), assistant('yes'), long('second'), assistant('well'), user('third'), assistant('right')]
 const uuidAt = (session: Session, at: number) => session.messages()[at]?.uuid ?? ''
 
-/** What a person does between two calls. */
+/** Actions of a person between two calls. */
 const actions: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
   clear: (session) => session.clear(),
   compact: (session) => session.compact(),
@@ -34,7 +34,7 @@ const actions: Readonly<Record<string, (session: Session) => Promise<unknown>>> 
   },
 }
 
-/** What the caller passes after that. */
+/** The caller's messages after that. */
 const continued = [...first, user('next')]
 const calls: Readonly<Record<string, readonly (readonly Plain[])[]>> = {
   'the next message': [continued],

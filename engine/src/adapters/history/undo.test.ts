@@ -1,4 +1,4 @@
-// A person calls undo() on a session that follows the history of an SDK. Rewinds and clears of the adapter are not theirs.
+// A person calls undo() on a session that follows the history of an SDK. It does not undo rewinds and clears of the adapter.
 import { expect, test } from 'vitest'
 import { createEngine } from '../../engine.ts'
 import { offline } from '../../models/offline.ts'

@@ -11,7 +11,7 @@ const request: ModelRequest = {
   messages: [{ role: 'user', content: 'Summarize.' }],
 }
 
-/** Notes how each request found it. */
+/** Records how each request sees the model. */
 class FakeModel {
   readonly model = 'fake'
   thinking: { readonly type: string; readonly budget_tokens?: number }

@@ -1,5 +1,5 @@
-// A chat model of LangChain as a model client: it writes the summaries, so that nobody has to set up a second way to reach
-// the same model. Its tokens stay out of the agent's stream.
+// A chat model of LangChain as a model client. It writes the summaries, so that the host need not configure the same model twice.
+// Its tokens stay out of the agent's stream.
 import type { BaseMessage } from '@langchain/core/messages'
 import { chatStopReason } from '../../core/message/chat-completions.ts'
 import { numberAt, objectAt, stringAt } from '../../core/message/json.ts'
@@ -12,7 +12,7 @@ import { createCaller, loadedOnce, type PerRequest } from '../../models/sdk.ts'
 import { failedTry } from '../history/failure.ts'
 import { type LangChainClasses, readLangChainMessage, usageOf, writeLangChainMessage } from './messages.ts'
 
-/** As much of a chat model as is used here. */
+/** The part of a chat model that is used here. */
 export type ChatModelLike = { readonly invoke: (input: never, options?: never) => PromiseLike<unknown> }
 
 /** LangChain is an optional peer. */
@@ -20,10 +20,10 @@ export function loadClasses(): () => Promise<LangChainClasses> {
   return loadedOnce('@langchain/core', () => import('@langchain/core/messages'))
 }
 
-/** LangGraph leaves calls with this tag out of message streams. */
+/** LangGraph omits calls with this tag from message streams. */
 const unstreamed = { tags: ['nostream'], metadata: { lc_source: 'summarization' } }
 
-/** `model` gives the newest one: an agent may change it from call to call. */
+/** `model` returns the newest one, because an agent may change it between calls. */
 export function chatModelClient(model: () => ChatModelLike, classes: () => Promise<LangChainClasses>): ModelClient {
   const call = createCaller({}, systemPorts)
   return {
@@ -45,8 +45,8 @@ export function nameOf(model: unknown): string {
 }
 
 /**
- * A summary needs no thinking, and Anthropic's API refuses it where the answers before are sent without theirs. It is a
- * field of the model there, so the model is copied.
+ * A summary needs no thinking, and Anthropic's API refuses it if earlier answers are sent without theirs. It is a field of the
+ * model there, so the model is copied.
  */
 function withoutThinking(model: ChatModelLike): ChatModelLike {
   const type = stringAt(objectAt(model, 'thinking'), 'type')

@@ -1,5 +1,5 @@
-// Messages of LangChain, read into ours and written back. A message that changed is a copy of the one it was read from
-// with other content, so ids, artifacts, metadata and names survive. Never changes a message that was given.
+// Converts messages of LangChain to ours and back. A changed message is a copy of the original with other content, so ids,
+// artifacts, metadata and names survive. Never changes its input.
 import type { BaseMessage } from '@langchain/core/messages'
 import { documentAt, imageAt } from '../../core/message/chat-completions.ts'
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
@@ -20,7 +20,7 @@ import {
 
 export type LangChainMessage = BaseMessage
 
-/** Makes the messages that LangChain has none for: summaries, restored files. */
+/** Classes for messages without an original: summaries, restored files. */
 export type LangChainClasses = {
   readonly SystemMessage: new (fields: { content: never }) => BaseMessage
   readonly RemoveMessage: new (fields: { id: string }) => BaseMessage
@@ -33,7 +33,7 @@ export type MessageClasses = Pick<LangChainClasses, 'HumanMessage' | 'AIMessage'
 
 /**
  * System messages at the beginning are the system prompt; later ones become notes of the client. The classes must be loaded
- * when something is written.
+ * before anything is written.
  */
 export function langChainConverter(classes: () => MessageClasses): Converter<BaseMessage> {
   return {
@@ -62,7 +62,7 @@ function isResult({ type }: BaseMessage): boolean {
   return type === 'tool' || type === 'function'
 }
 
-/** Without calls, which are in `tool_calls`, and without parts that only the provider reads. */
+/** Skips calls, which are in `tool_calls`, and parts that only the provider reads. */
 function readContent(content: unknown): readonly ReadPart<unknown>[] {
   const parts = Array.isArray(content) ? content : blocksOf(content)
   return readParts(
@@ -150,7 +150,7 @@ function isSendable(block: Block): boolean {
   return block.type !== 'thinking' || Boolean(block.signature)
 }
 
-/** Calls that are also in the content get the same input there. Parts that only the provider reads stay. */
+/** A call that is also in the content gets the same input there. Parts that only the provider reads stay. */
 function writeParted(said: readonly Block[], before: BaseMessage, inputs: ReadonlyMap<string, unknown>): unknown {
   const { content } = before
   if (!Array.isArray(content)) return said.length === 0 ? '' : writeContent(said, content)
@@ -182,7 +182,7 @@ function writeResult(block: Block, { ToolMessage }: MessageClasses, before: Base
   return new ToolMessage({ content: written as never, tool_call_id: String(id) })
 }
 
-/** One text alone is a string unless it was a list before. */
+/** A single text becomes a string unless it was a list before. */
 function writeContent(blocks: readonly Block[], before: unknown): unknown {
   if (Array.isArray(before)) return writeParts(blocks, readContent(before), (block) => [partOf(block)])
   return onlyText(blocks) ?? blocks.map(partOf)
@@ -199,18 +199,18 @@ export function withContent(message: BaseMessage, content: unknown, fields: Json
 // Content parts: LangChain's own standard blocks, those of the Messages API, those of chat completions.
 const callParts = new Set(['tool_use', 'tool_call', 'tool_call_chunk', 'input_json_delta', 'function_call'])
 
-/** Some providers put a call into `tool_calls`, which counts, and into the content. */
+/** Some providers put a call both into `tool_calls`, which counts, and into the content. */
 function isCallPart(part: unknown): boolean {
   return callParts.has(stringAt(part, 'type') ?? '')
 }
 
-/** Reasoning that only its own provider can read: it stays with its message and is no block of ours. */
+/** Reasoning that only its own provider can read. It stays with its message and is not a block of ours. */
 function isSilentPart(part: unknown): boolean {
   const type = stringAt(part, 'type')
   return type === 'reasoning' || (type === 'thinking' && !stringAt(part, 'signature'))
 }
 
-/** A block that every API of ours takes; what none of them knows is described in words. */
+/** A block that all our APIs accept. An unknown part becomes a description. */
 function blockOf(part: JsonObject): Block {
   const type = stringAt(part, 'type') ?? 'part'
   const text = stringAt(part, 'text')
@@ -219,7 +219,7 @@ function blockOf(part: JsonObject): Block {
   return mediaOf(part, type) ?? describedPart(type, part)
 }
 
-/** Blocks of the Messages API that providers leave in the content as they came. */
+/** Blocks of the Messages API that providers leave unchanged in the content. */
 function isApiBlock(part: JsonObject): part is Block {
   switch (part.type) {
     case 'thinking':
@@ -238,7 +238,7 @@ function isApiBlock(part: JsonObject): part is Block {
   }
 }
 
-/** Streams leave a block's number on it, which the API refuses. */
+/** Streams leave a block's index on it, which the API refuses. */
 function withoutIndex(part: Block): Block {
   if (!('index' in part)) return part
   const { index: _, ...rest } = part

@@ -32,7 +32,7 @@ test('what was prepared ahead is sent only if the call is the one that it was pr
     await (wrapModelCall as Hook)(request, () => new AIMessage('Hi.'))
     return used.at(-1)
   }
-  // Before the first call nothing is known of its system prompt and tools.
+  // Before the first call, its system prompt and tools are unknown.
   expect([await call(), await call()]).toEqual([false, true])
   expect(await call({ systemMessage: new SystemMessage('Be brief.') })).toBe(false)
   expect(await call({ systemMessage: new SystemMessage('Be brief.') })).toBe(true)

@@ -1,5 +1,5 @@
 // Middleware for agents of LangChain: a compaction replaces the messages in the agent's state, every request is reduced and
-// sent once more if it was too long, and a large tool result is shortened with its original kept as the artifact.
+// repeated once if it was too long, and a large tool result is shortened with its original as the artifact.
 import type { BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { AgentMiddleware, ContextEdit } from 'langchain'
 import { defined, isObject, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
@@ -13,18 +13,18 @@ import { type LangChainClasses, readLangChainMessage, withContent, writeLangChai
 /** The parts of a call that `sessionId` can look at. */
 export type LangChainCall = {
   readonly messages: readonly BaseMessage[]
-  /** Of the thread that the agent was invoked with. */
+  /** Id of the thread with which the agent was invoked. */
   readonly threadId?: string
 }
 
 export type LangChainParts = {
-  /** The conversation of a call. Remembers the model that is called. */
+  /** The conversation of a call. Remembers the called model. */
   readonly historyOf: (call: LangChainCall, model?: ChatModelLike) => Promise<ManagedHistory<BaseMessage>>
   /** LangChain is loaded with the first call. */
   readonly classes: () => Promise<LangChainClasses>
-  /** The model that was called last, and who writes the summaries; undefined before the first call. */
+  /** The last called model and the client for summaries. Undefined before the first call. */
   readonly model: () => CallOptions['model']
-  /** Characters of a tool result; longer ones are shortened. */
+  /** Maximum characters of a tool result. Longer ones are shortened. */
   readonly maxResultLength: number
 }
 
@@ -43,7 +43,7 @@ type Configured = {
 }
 type History = ManagedHistory<BaseMessage>
 
-/** A call that `beforeModel` prepared, for the `wrapModelCall` that follows it. */
+/** A call that `beforeModel` prepared for the following `wrapModelCall`. */
 type Ahead = {
   readonly messages: readonly BaseMessage[]
   readonly options: CallOptions | undefined
@@ -64,7 +64,7 @@ export function createLangChainMiddleware(parts: LangChainParts): AgentMiddlewar
     [brand]: true,
     name: 'everlong',
     beforeModel: async ({ messages }: { messages: BaseMessage[] }, runtime: Configured) => {
-      // The window is that of the model that is called, which is not known before the first call.
+      // The window is the called model's, which is unknown before the first call.
       if (!parts.model() || messages.length === 0) return undefined
       const history = await historyOf(messages, runtime)
       const options = bases.get(history)
@@ -98,13 +98,13 @@ function isFor({ messages, options }: Ahead, given: readonly BaseMessage[], call
   return isSame && options !== undefined && keyOf(options) === keyOf(call)
 }
 
-/** The conversation begins with a message that is not the agent's: a summary. */
+/** True if the conversation begins with a summary instead of one of the agent's messages. */
 function isCompacted(given: readonly BaseMessage[], prepared: readonly BaseMessage[]): boolean {
   const first = prepared.find(({ type }) => type !== 'system' && type !== 'developer')
   return first !== undefined && !given.includes(first)
 }
 
-/** For `contextEditingMiddleware({ edits: [edit] })`, which passes a list that is changed in place. */
+/** For `contextEditingMiddleware({ edits: [edit] })`, which passes a list to be changed in place. */
 export function createContextEdit({ historyOf, model: known }: LangChainParts): ContextEdit {
   return {
     apply: async ({ messages, model }) => {
@@ -125,12 +125,12 @@ function baseOf({ systemMessage, tools, model }: ModelRequest): NonNullable<Call
   }
 }
 
-/** As far as it can be read off the object. */
+/** The definition, as far as the object shows it. */
 function definitionOf(tool: object): object {
   return 'name' in tool ? toolDefinition(tool as JsonObject, schemaOf(objectAt(tool, 'schema'))) : tool
 }
 
-/** Undefined for schemas that do not say what they are in JSON. Some of Zod's cannot, and throw. */
+/** Undefined for schemas without a JSON form. Some of Zod's cannot be converted and throw. */
 function schemaOf(schema: JsonObject | undefined): JsonObject | undefined {
   if (typeof schema?.toJSONSchema !== 'function') return typeof schema?.type === 'string' ? schema : undefined
   try {
@@ -145,7 +145,7 @@ function isToolMessage(result: unknown): result is ToolMessage {
   return isObject(result) && result.type === 'tool' && typeof result.tool_call_id === 'string'
 }
 
-/** The original becomes the artifact, together with the artifact of the tool's own. */
+/** The original becomes the artifact, together with the tool's own artifact. */
 function shortened(message: ToolMessage, classes: LangChainClasses, keep: number): ToolMessage {
   const [block] = readLangChainMessage(message).content
   if (!block || !isToolResult(block)) return message

@@ -1,5 +1,5 @@
-// The input filter for runs of the OpenAI Agents SDK: it reduces what each model call carries. It keeps the identity of the
-// items that it leaves alone, because the SDK stores those of a run by it.
+// The input filter for runs of the OpenAI Agents SDK: reduces the input of each model call. Unchanged items stay the same
+// objects, because the SDK uses their identity to store the items of a run.
 import type { AgentInputItem, CallModelInputFilter } from '@openai/agents'
 import { defined, isObject } from '../../core/message/json.ts'
 import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
@@ -12,14 +12,14 @@ export type AgentsFilter = CallModelInputFilter
 /** The parts of a call that `sessionId` can look at. */
 export type AgentsCall = {
   readonly items: readonly AgentItem[]
-  /** Of the SDK's session, in calls from `wrapSession`. */
+  /** Id of the SDK's session, in calls from `wrapSession`. */
   readonly sessionId?: string
   /** The context of the run, in calls from `callModelInputFilter`. */
   readonly context?: unknown
 }
 
 export type AgentsParts = {
-  /** The conversation of a call. Without the name of a model, the one that was called last counts. */
+  /** The conversation of a call. Without a model's name, the last called model counts. */
   readonly conversation: (
     call: AgentsCall,
     modelName?: string | undefined,
@@ -41,7 +41,7 @@ export function createInputFilter({ conversation }: AgentsParts): AgentsFilter {
   return Object.assign(filter, { preserveInputIdentity: true })
 }
 
-/** Undefined where the agent leaves it to the runner. */
+/** Undefined if the agent leaves the model to the runner. */
 function modelNameOf({ model }: { readonly model?: unknown }): string | undefined {
   return typeof model === 'string' && model !== '' ? model : undefined
 }

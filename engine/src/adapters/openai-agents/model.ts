@@ -1,5 +1,5 @@
-// A model of the OpenAI Agents SDK whose calls stay inside the window: reduced before they are sent, sent once more if they
-// were too long, and measured by the usage that the model reports. Calls whose history is on the server pass untouched.
+// A model of the OpenAI Agents SDK whose calls stay inside the window: reduced before they are sent, repeated once if they were
+// too long, and measured by the reported usage. Calls whose history is on the server pass unchanged.
 import type { Model } from '@openai/agents'
 import { defined, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
@@ -15,7 +15,7 @@ type StreamEvent = ReturnType<Model['getStreamedResponse']> extends AsyncIterabl
 type Group = ItemGroup<AgentItem>
 
 export type ManagedModelParts = AgentsParts & {
-  /** The name of the model, where the host says it. */
+  /** The name of the model, if the host gives it. */
   readonly name: string | undefined
 }
 
@@ -54,7 +54,7 @@ export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedMo
   return withMethods(inner, { getResponse, getStreamedResponse })
 }
 
-/** Undefined where the server holds the history. */
+/** Undefined if the server holds the history. */
 function itemsOf({ input, previousResponseId, conversationId }: Request): AgentItem[] | undefined {
   if (previousResponseId !== undefined || conversationId !== undefined) return undefined
   return Array.isArray(input) && input.length > 0 ? input : undefined

@@ -1,12 +1,12 @@
-// A session of the OpenAI Agents SDK that stays small: after each turn the stored history is replaced by what a compaction
-// left of it, in one transaction where the store has them. Everything else is the store's own business.
+// A session of the OpenAI Agents SDK that stays small: after each turn, the compacted history replaces the stored one, in one
+// transaction if the store has them. Everything else is left to the store.
 import type { Session } from '@openai/agents'
 import { withMethods } from '../with-methods.ts'
 import type { AgentItem, AgentsParts } from './input-filter.ts'
 
 export type AgentsSession = Session
 
-/** What some stores can do in addition. */
+/** Additional functions of some stores. */
 type Rewriting = Session & {
   readonly applyHistoryTransaction?: (args: {
     operationId: string

@@ -1,5 +1,5 @@
-// Messages of chat completions, read into ours and written back. What did not change comes back as it was: annotations,
-// names, audio, the exact bytes of a call's arguments.
+// Converts messages of chat completions to ours and back. Unchanged parts stay exactly the same: annotations, names, audio, the
+// bytes of a call's arguments.
 
 import { fromChatCall, fromChatPart } from '../../core/message/chat-completions.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
@@ -92,7 +92,7 @@ function writeAnswer(content: readonly Block[], before: JsonObject | undefined):
   }
 }
 
-/** Servers say nothing in three ways. */
+/** Servers have three ways to write no content. */
 function emptyContent(before: JsonObject | undefined): JsonObject {
   if (before && !('content' in before)) return {}
   return { content: before?.content === '' ? '' : null }
@@ -105,7 +105,7 @@ function writeResult(block: Block, before: JsonObject | undefined): JsonObject {
   return { ...(own ?? { role: 'tool', tool_call_id: block.tool_use_id }), content: written }
 }
 
-/** One text alone is a string, as it is written by hand and by servers, unless it was a list before. */
+/** A single text is a string, as people and servers write it, unless it was a list before. */
 function writeContent(blocks: readonly Block[], before: unknown, make: MakeParts<unknown> = makePart): unknown {
   if (Array.isArray(before)) return writeParts(blocks, readContent(before), make)
   return blocks.length === 0 && typeof before === 'string' ? '' : (onlyText(blocks) ?? writeParts(blocks, [], make))
@@ -121,7 +121,7 @@ function makePart(block: Block): readonly unknown[] {
   return [{ type: 'text', text: textOf([block]) || `[${block.type}]` }]
 }
 
-/** Tools answer in text here. */
+/** Tools answer only in text here. */
 function makeText(block: Block): readonly unknown[] {
   return [{ type: 'text', text: isText(block) ? block.text : `[${block.type}]` }]
 }

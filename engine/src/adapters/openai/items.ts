@@ -1,6 +1,6 @@
-// Items of the Responses API and of the OpenAI Agents SDK, which differ in the spelling of a few fields, read into ours and
-// written back. The items of one answer (reasoning, text, calls) are one message of ours. What did not change comes back
-// as the very item, with its id and its encrypted reasoning.
+// Converts items of the Responses API and of the OpenAI Agents SDK, which differ in the spelling of a few fields, to ours and
+// back. The items of one answer (reasoning, text, calls) are one message of ours. An unchanged item is returned as the same
+// object, with its id and its encrypted reasoning.
 
 import { documentAt, imageAt, inputOf } from '../../core/message/chat-completions.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
@@ -64,7 +64,7 @@ function callIdOf(item: JsonObject): string | undefined {
   return stringAt(item, 'call_id') ?? stringAt(item, 'callId')
 }
 
-/** An item, and which part of its content a block was read from. */
+/** An item, and the part of its content that a block was read from. */
 type Place = { readonly item: JsonObject; readonly part?: unknown; readonly changed?: JsonObject }
 
 function readItems(group: ItemGroup): Converted {
@@ -77,8 +77,8 @@ function readItems(group: ItemGroup): Converted {
 }
 
 /**
- * Reasoning is no block of ours: it stays with the items that follow it, whatever becomes of them, since the API refuses
- * a call without the reasoning it was made with. Alone, it is described.
+ * Reasoning is not a block of ours. It always stays with the items after it, because the API refuses a call without its
+ * reasoning. If it is alone, it is described.
  */
 function readAnswer(items: readonly JsonObject[]): readonly ReadPart<Place>[] {
   const read = items.flatMap(readAnswerItem)
@@ -103,7 +103,7 @@ function answerBlock(item: JsonObject): Block {
   return { type: 'tool_use', id, name: stringAt(item, 'name') ?? type.replace(/_call$/, ''), input: inputIn(item) }
 }
 
-/** Of a call that is no function, everything it says. */
+/** The whole item for a call that is not a function. */
 function inputIn(item: JsonObject): JsonObject {
   const words = stringAt(item, 'arguments')
   if (words !== undefined) return inputOf(words)
@@ -174,7 +174,7 @@ function writeAnswer(blocks: readonly Block[], before: readonly JsonObject[], di
   return [...kept, ...made]
 }
 
-/** The very item where none of its parts changed. */
+/** The same item if none of its parts changed. */
 function joined(item: JsonObject, places: readonly Place[]): JsonObject {
   const changed = places.find((place) => place.changed)?.changed
   if (changed) return changed
@@ -186,7 +186,7 @@ function joined(item: JsonObject, places: readonly Place[]): JsonObject {
   return { ...item, content: places.map(({ part }) => part) }
 }
 
-/** A block of an answer that no item held before. */
+/** A block of an answer that was in no item before. */
 function makeItem(block: Block, dialect: Dialect): readonly JsonObject[] {
   if (!isToolUse(block)) {
     const content = makePart(block, 'output', dialect)
@@ -197,13 +197,13 @@ function makeItem(block: Block, dialect: Dialect): readonly JsonObject[] {
   return [dialect === 'agents' ? { ...call, callId: id } : { ...call, call_id: id }]
 }
 
-/** A call with another input; calls that are no functions have theirs in fields of their own. */
+/** A call with another input. Calls that are not functions have their input in other fields. */
 function withInput(item: JsonObject, input: unknown): JsonObject {
   if (typeof item.arguments === 'string') return { ...item, arguments: wordsOf(input) }
   return isObject(input) ? { ...item, ...input } : item
 }
 
-/** A result with the output of this block. Only text and images: that is what tools return here. */
+/** A result with the output of this block. Only text and images, because tools return nothing else here. */
 function makeResult(block: Block, before: JsonObject | undefined, dialect: Dialect): JsonObject {
   const { content, tool_use_id: id } = block
   const output =
@@ -213,7 +213,7 @@ function makeResult(block: Block, before: JsonObject | undefined, dialect: Diale
   return { type: 'function_call_result', callId: id, name: 'unknown', status: 'completed', output }
 }
 
-/** The Agents SDK writes a text as an object; other kinds of calls take lists of their own. */
+/** The Agents SDK writes a text as an object; other kinds of calls have their own lists. */
 function fittingOutput(output: unknown, before: unknown): unknown {
   if (typeof output !== 'string' || !isObject(before) || before.type !== 'text') return output
   return { ...before, text: output }

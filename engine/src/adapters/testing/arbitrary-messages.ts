@@ -17,11 +17,11 @@ const input = fc.dictionary(words, fc.jsonValue()).map((value) => JSON.parse(JSO
 
 export type MessageChoices = {
   readonly media: boolean
-  /** Where images may stand: chat completions take none in results. */
+  /** Where images are allowed. Chat completions do not accept them in results. */
   readonly images: 'user' | 'all'
 }
 
-/** Answers with text and calls, prompts with images, results. Results come before anything else, as in every request. */
+/** Answers with text and calls, prompts with images, results. Results come first, as in every request. */
 export function ourMessage({ media, images }: MessageChoices): fc.Arbitrary<Converted> {
   const shown = media ? fc.oneof(textBlock, imageBlock) : textBlock
   const result: fc.Arbitrary<Block> = fc.record({
@@ -41,7 +41,7 @@ export function ourMessage({ media, images }: MessageChoices): fc.Arbitrary<Conv
 
 const known = new Set(['text', 'image', 'document', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result'])
 
-/** Whether the Messages API would refuse a block of this type. */
+/** True if the Messages API would refuse a block of this type. */
 export function foreignOnly(type: string): boolean {
   return !known.has(type)
 }

@@ -1,5 +1,5 @@
-// Puts the new context together: the page, the restored context, the context from hooks, and the user's latest request last.
-// Restored pieces that do not fit are left out and named; restoring never fails a compaction.
+// Puts the new context together: the page, the restored context, the context from hooks, and the user's latest request at the
+// end. Drops and lists restored pieces that do not fit; restoring never fails a compaction.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import { wholeRequest } from '../ledger/ledger.ts'
 import { defined } from '../message/json.ts'
@@ -21,21 +21,21 @@ export type Assembled = {
   readonly summary: string
   readonly attachments: readonly AttachmentFacts[]
   readonly closing: string | undefined
-  /** The user's latest request as the context ends with it, in the summary or after it; undefined if a kept message has it. */
+  /** The user's latest request at the end of the context, in the summary or after it. Undefined if a kept message contains it. */
   readonly request: string | undefined
   readonly messages: readonly ViewMessage[]
   readonly tokens: number
-  /** Of the summary and the kept messages, without the parts after them. */
+  /** Tokens of the summary and the kept messages, without the parts after them. */
   readonly frontTokens: number
   readonly restored: Restoration
 }
 
-/** The user's latest request that the agent has something to do with; a client's own command is none. */
+/** The latest request that needs the agent. A command of the client does not. */
 export function latestRequest({ exchanges }: Ledger): Exchange | undefined {
   return exchanges.findLast((exchange) => isSaid(exchange) && exchange.kind !== 'answer')
 }
 
-/** How far the agent came with it, as the conversation shows. */
+/** The agent's progress with the request, as far as the conversation shows it. */
 export function progressOn(request: Exchange, { exchanges, isAnswered }: Ledger): Progress {
   if (isAnswered) return 'answered'
   const since = exchanges.slice(exchanges.indexOf(request))
@@ -44,7 +44,7 @@ export function progressOn(request: Exchange, { exchanges, isAnswered }: Ledger)
 
 export type ContextFrame = ReturnType<typeof frameOf>
 
-/** What surrounds the page; known before the page is written. */
+/** Everything around the page. Known before the page is written. */
 export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
   const { parts, kept } = plan
   const latest = latestRequest(ledger)
@@ -54,16 +54,16 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
       [leadOf(latest), neutralize(requestWithin(latest, { job, plan }))].filter((part) => part !== '').join('\n'),
       progressOn(latest, ledger),
     )
-  // The last messages of the ledger are those that are kept after the summary.
+  // The last messages of the ledger are the ones kept after the summary.
   const isKept = parts.variant === 'up-to' && latest !== undefined && latest.last >= ledger.messages - kept.length
   const auto = job.isAutonomous ? 'autonomous' : 'auto'
-  // boundary → summary → kept messages → attachments → hook results; with `from`, what was kept comes first.
+  // boundary → summary → kept messages → attachments → hook results. With `from`, kept messages come first.
   const messagesWith = (summary: string, rest: readonly ViewMessage[]) =>
     mergedMessages(
       parts.variant === 'from' ? [...kept, asSummary(summary), ...rest] : [asSummary(summary), ...kept, ...rest],
     )
   return {
-    /** The text of the summary message with this page in it. */
+    /** The text of the summary message with this page. */
     summaryWith: (page: string, { isShort, hasEnd = true }: { isShort?: boolean; hasEnd?: boolean } = {}) =>
       continuationText({
         summary: page,
@@ -75,19 +75,19 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
         isShort,
       }),
     messagesWith,
-    /** Tokens of the new context with this summary, followed by this. */
+    /** Tokens of the new context with this summary and the rest. */
     sizeWith: (summary: string, rest: readonly ViewMessage[] = []) =>
       countTokens(messagesWith(summary, rest), job.counting),
-    /** The latest request, as the last word of the context. */
+    /** The latest request, at the end of the context. */
     closing,
-    /** The request that the context ends with; undefined where it is kept or there is none. */
+    /** The request at the end of the context. Undefined if it is kept or there is none. */
     closes: isKept ? undefined : latest,
-    /** Where the latest request is, if the summarizer has not seen it: after the summary, or at the end of the context. */
+    /** The place of the latest request if the summarizer has not seen it: after the summary, or at the end of the context. */
     unseen: unseenAt(latest, { isKept, job }),
   }
 }
 
-/** No summarizer has seen text that was typed while the agent worked and that is in no message yet. */
+/** No summarizer has seen text that the user typed while the agent worked and that is not in a message yet. */
 function unseenAt(
   latest: Exchange | undefined,
   { isKept, job: { queued = [] } }: { readonly isKept: boolean; readonly job: CompactionJob },
@@ -96,10 +96,10 @@ function unseenAt(
   return latest?.kind === 'queued' && latest.uuid === undefined && queued.length > 0 ? 'ends' : undefined
 }
 
-/** The share of a small context that the latest request leaves to the page. */
+/** The share of a small context that stays for the page next to the latest request. */
 const pageShare = 0.25
 
-/** Whole where that leaves room for the handover; else with pasted blocks folded; else its first and last sentences. */
+/** Whole if that leaves room for the handover, otherwise with folded pasted blocks, otherwise its first and last sentences. */
 function requestWithin({ text, uuid }: Exchange, { job, plan }: RestoreInput): string {
   const { limit, kept, handover } = plan.tokens
   const room = limit - kept - Math.min(handover, (limit - kept) * pageShare)
@@ -116,8 +116,8 @@ const promised: readonly string[] = ['pinned', 'plan']
 type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned; readonly next?: string }
 
 /**
- * Pinned items and the plan are promised to the user: a page that fills the limit must leave them room, as far as they
- * take no more than a quarter of it.
+ * The user relies on pinned items and the plan, so a page that fills the limit must leave room for them, up to a quarter of the
+ * limit.
  */
 export function promisedTokens({ pieces }: Restoration, { job, plan }: RestoreInput): number {
   const share = Math.floor(plan.tokens.limit / 4)
@@ -148,7 +148,7 @@ export type AssembleInput = {
   readonly limit: number
 }
 
-/** If it is too large, the list of missing items is dropped first, then the last restored pieces. */
+/** If it is too large, drops the list of missing items first, then the last restored pieces. */
 export function assemble(frame: ContextFrame, input: AssembleInput): Assembled {
   for (let count = input.restored.pieces.length; ; count--) {
     for (const namesMissing of [true, false]) {
@@ -202,7 +202,7 @@ function hookAttachment(content: string): AttachmentFacts {
   return { type: 'hook_additional_context', content, hookEvent: 'SessionStart', hookName: 'SessionStart:compact' }
 }
 
-/** As the record will be read, so that the new context is the one that was measured. */
+/** The form in which the record will be read, so that the measured context is the real one. */
 function asSeen(attachment: AttachmentFacts): ViewMessage {
   const content = attachmentContent(attachment)
   return { role: 'user', content, origin: 'attachment', attachment: attachment.type }

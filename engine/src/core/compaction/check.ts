@@ -1,5 +1,5 @@
-// Compares a summary with its source. It marks doubts after the words they are about and removes nothing: the model has
-// read everything, and what code cannot confirm may still be true.
+// Compares a summary with its source. Marks doubts next to the words concerned and removes nothing: the model has read
+// everything, and a claim that code cannot confirm may still be true.
 import type { Ledger } from '../ledger/facts.ts'
 import { blocksOf, isText, isToolResult, isToolUse, textOf, type ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
@@ -8,12 +8,12 @@ import { plainWords } from '../text/plain-words.ts'
 import { doNow, type Work } from '../text/slices.ts'
 import { annotateApprovals, annotateQuotes, annotateStateClaims, isHarmful, isQuotedFrom } from './page/claims.ts'
 
-/** The messages are everything that the summary may rest on, kept ones included. */
+/** The messages are all sources of the summary, including kept ones. */
 export type CheckInput = { readonly messages: readonly ViewMessage[]; readonly ledger: Ledger }
 
 export type Checked = Pick<FidelityReport, 'falseQuotes' | 'inferredApprovals' | 'contradicted' | 'unsupported'> & {
   readonly text: string
-  /** Those of the approvals that could do harm: said again at the top of the context. */
+  /** The approvals that could do harm. They are repeated at the top of the context. */
   readonly harmful: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export function* checking({ written, messages, ledger }: CheckInput & { readonly
   }
 }
 
-/** Searches the user's messages first, then everything: a model may quote text that the user pasted or pointed at. */
+/** Searches the user's messages first, then everything, because a model may quote text that the user pasted or pointed at. */
 function* findingQuotes(summary: string, { messages, ledger }: CheckInput): Work<(quote: string) => boolean> {
   const words = ledger.exchanges.map(({ text }) => plainWords(text))
   const { found } = annotateQuotes(summary, (quote) => isQuotedFrom(quote, words))
@@ -78,7 +78,7 @@ const maxNames = 16
 
 type Source = { readonly messages: readonly ViewMessage[]; readonly known: readonly string[] }
 
-/** Names in a summary that occur nowhere in its source. They may be wrong. */
+/** Names in a summary that do not occur in its source. They may be wrong. */
 export function* findingUnknownNames(summary: string, { messages, known }: Source): Work<readonly string[]> {
   const found = [...new Set(summary.slice(0, maxSummary).match(names) ?? [])]
   const missing = new Set(found.flatMap((name) => groundsOf(name).flat()))
@@ -88,13 +88,13 @@ export function* findingUnknownNames(summary: string, { messages, known }: Sourc
     return text.length
   }
   for (const text of known) yield look(text)
-  // The newest first: summaries are mostly about them.
+  // Newest first, because summaries are mostly about recent messages.
   for (let at = messages.length - 1; at >= 0 && missing.size > 0; at--) yield look(sourceText(messages[at]))
   const isKnown = (name: string) => groundsOf(name).some((words) => words.every((word) => !missing.has(word)))
   return found.filter((name) => !isKnown(name)).slice(0, maxNames)
 }
 
-/** Sets of words, one of which must be known: the name, or, for a path or a member, all of its parts. */
+/** Sets of words, one of which must be known: the name itself, or all parts of a path or member. */
 function groundsOf(name: string): readonly (readonly string[])[] {
   const small = name.toLowerCase()
   const whole = small.replace(/^#|s$/g, '').replace(/[.,;:]+$/, '')
@@ -102,7 +102,7 @@ function groundsOf(name: string): readonly (readonly string[])[] {
   return parts.length < 2 ? [[whole]] : [[whole], parts]
 }
 
-/** What a message says, tool inputs included. Thinking and media are left out. */
+/** The text of a message, including tool inputs but not thinking or media. */
 export function sourceText(message: ViewMessage | undefined): string {
   return blocksOf(message?.content ?? '')
     .map((block) => {

@@ -139,7 +139,7 @@ describe('a model’s summary', () => {
     }
     expect(tight.composition.user).toBeLessThan(roomy.composition.user)
     expect(countTokens(tight.text)).toBeLessThanOrEqual(size + 900)
-    // The latest three are there whatever they cost.
+    // The latest three stay at any cost.
     for (const nth of [37, 38, 39]) expect(tight.text).toContain(`Please look at part ${nth} of it.`)
   })
 
@@ -272,7 +272,7 @@ describe('what stands beside a summary', () => {
     const { beside } = pageOf(talk, { summary: `${short}\nThe user said "push it right now".\n${claims}` })
     expect(beside).not.toContain('A flag.')
     expect(beside).toContain(`${doubtLeads.quotes}\n- "push it right now"`)
-    // What could do harm is named once, in the caution.
+    // A dangerous approval is named once, in the caution.
     expect(beside).toContain(`${cautionLine}\n- The user approved the deployment.`)
     expect(beside).toContain(`${doubtLeads.approvals}\n- "The user approved the wording."\n`)
     expect(beside.split('approved the deployment')).toHaveLength(2)

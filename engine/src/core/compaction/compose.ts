@@ -1,5 +1,5 @@
-// The text of the new context, in order of trust: the summary whole, the user's words, the rules, the state, and the
-// record of what the summary does not say. The record takes the room that is left; the summary itself is shortened last.
+// The text of the new context, in order of trust: the whole summary, the user's words, the rules, the state, and a record of
+// facts that the summary lacks. The record gets the room that is left; the summary is shortened last.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
 import {
@@ -35,55 +35,55 @@ import { joinSections, missingSections, readSections, shortenSummary } from './p
 import { ruleLines, stateLines } from './page/state.ts'
 
 export type ComposeInput = {
-  /** The checked summary; undefined when it is written without a model. */
+  /** The checked summary. Undefined if there is no model. */
   readonly checked: Checked | undefined
   readonly ledger: Ledger
-  /** The first message since the last compaction, in the ledger's time. */
+  /** Time of the first message after the last compaction, in the ledger's time. */
   readonly since: number
   readonly earlierSummary: string | undefined
   readonly instructions: string
   readonly workspace: string | undefined
   readonly variant: SummaryVariant
-  /** Whether the summary was asked for with our sections. Default: true. */
+  /** Whether the request for the summary asked for our sections. Default: true. */
   readonly isSectioned?: boolean
   readonly recall: boolean
-  /** The request that the context ends with: it is not repeated here. */
+  /** The request at the end of the context, which is not repeated here. */
   readonly closes?: Exchange | undefined
-  /** Where the latest request is, if the summarizer has not seen it. */
+  /** The place of the latest request if the summarizer has not seen it. */
   readonly unseen?: Unseen | undefined
-  /** Tokens of the summary and everything that code adds to it. A summary that is longer stays whole if it fits. */
+  /** Tokens of the summary and everything that code adds to it. A longer summary stays whole if it fits. */
   readonly handoverTokens: number
-  /** Tokens of user messages that are added to a summary. Default: what the summary leaves. */
+  /** Tokens of user messages that are added to a summary. Default: the rest of the handover. */
   readonly userTokens?: number
-  /** How many of the user's latest messages are in the page whole, whatever they cost. Default 3. */
+  /** Number of the user's latest messages that the page always contains whole. Default: 3. */
   readonly neverShortened?: number
   readonly countTokens: (text: string) => number
 }
 
 export type Page = {
   readonly text: string
-  /** What is sent next to a summary that the provider wrote and nobody may change: everything but the summary. */
+  /** The text next to a summary that the provider wrote and that must not change: everything except the summary. */
   readonly beside: string
   readonly report: FidelityReport
   readonly composition: Omit<Composition, 'restored'>
   readonly isOffline: boolean
 }
 
-/** Tokens for the user's messages from before the last compaction, if that much is left. */
+/** Tokens for the user's messages from before the last compaction, if that many are left. */
 const earlierTokens = 3_000
 const maxEarlier = 600
 const rulesShare = 0.5
 const headingTokens = 60
 const minSummary = 100
-/** To fit a page into its room; each one is smaller by what was too much. */
+/** Attempts to fit a page into its room. Each is smaller by the previous excess. */
 const maxAttempts = 6
 const minUser = 300
-/** For the line on what can be searched. */
+/** Tokens for the line on searchable facts. */
 const hintTokens = 150
 
 /**
- * The open work, the most important first: the latest request, the checks that fail, the agent's last text, open todos, and the
- * summary's sections on the next step, the current work and pending tasks.
+ * The open work, most important first: the latest request, failing checks, the agent's last text, open todos, and the summary's
+ * sections on the next step, the current work and pending tasks.
  */
 export function nextIn({ checked, ledger }: Pick<ComposeInput, 'checked' | 'ledger'>): string {
   const { text = '', report = '' } = ledger.exchanges.at(-1) ?? {}
@@ -97,13 +97,13 @@ type Filling = {
   readonly checked: Checked
   readonly summary: string
   readonly tokens: number
-  /** For messages that the summary lacks; without any, the state is left out too. */
+  /** Tokens for messages that the summary lacks. At 0 the state is dropped too. */
   readonly user: number
-  /** The summary had to be shortened, so that nothing is added that it could have said itself. */
+  /** The summary had to be shortened, so nothing is added that it could have said itself. */
   readonly isShortened?: boolean
 }
 
-/** With less and less next to the summary, then with less of it. Undefined when not even the user's latest words fit. */
+/** Reduces the text next to the summary first, then the summary. Undefined if not even the user's latest words fit. */
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
   return doNow(composing(input, tokens))
 }
@@ -121,10 +121,9 @@ export function* composing(input: ComposeInput, tokens: number): Work<Page | und
   return yield* shortenedPage(input, { ...filling, user: 0 })
 }
 
-/** Sections that speak of the latest request, the one that says what comes next first. */
+/** Sections about the latest request. The one about the next step comes first. */
 const speakOfLatest = [9, 8]
 
-/** "9. Optional next step:\n- Paint the gate." gets a last line on a request that its author did not see. */
 function announced(summary: string, unseen: Unseen | undefined): string {
   if (unseen === undefined) return summary
   const sections = readSections(summary)
@@ -138,7 +137,7 @@ function announced(summary: string, unseen: Unseen | undefined): string {
 
 /**
  * Shortens the summary until it fits together with the required parts: the rules, the user's latest messages and the doubts. It
- * has all other room: older messages and the record come after it in trust.
+ * gets all other room, because it is more trusted than older messages and the record.
  */
 function* shortenedPage(input: ComposeInput, filling: Filling): Work<Page | undefined> {
   const { countTokens, ledger } = input
@@ -206,7 +205,7 @@ function* pageWith(input: ComposeInput, { checked, summary, tokens, user, isShor
   }
 }
 
-/** Facts that neither the summary nor the user's messages next to it contain, under a heading. */
+/** Facts that are missing both in the summary and in the user's messages next to it, under a heading. */
 function* recordBeside(input: ComposeInput, alreadySaid: string, tokens: number): Work<readonly string[]> {
   const { countTokens, recall } = input
   const opening = section(pageTitles.record, [recordLead])
@@ -216,18 +215,18 @@ function* recordBeside(input: ComposeInput, alreadySaid: string, tokens: number)
   return text === '' ? [] : [opening, text]
 }
 
-/** Facts that the page lacks and that the agent can search for. */
+/** Facts that the page lacks and that the agent can find by search. */
 function hintIn({ ledger, recall }: ComposeInput, page: string): readonly string[] {
   const terms = recall ? omittedTerms(ledger, page) : []
   return terms.length === 0 ? [] : [omittedLine(terms)]
 }
 
-/** An earlier summary that code wrote repeats the ledger. */
+/** An earlier summary by code only repeats the ledger. */
 function modelsOwn(input: ComposeInput): ComposeInput {
   return input.earlierSummary?.includes(writtenByCodeStart) ? { ...input, earlierSummary: undefined } : input
 }
 
-/** Only the latest request, which comes after it. */
+/** Has only the latest request, which follows it. */
 export const emptyPage: Page = {
   text: '',
   beside: '',
@@ -284,7 +283,7 @@ function* offlinePage(input: ComposeInput, tokens: number): Work<Page | undefine
   return undefined
 }
 
-/** User messages from before the last compaction: lasting rules first, then the newest ones. The text has the oldest first. */
+/** User messages from before the last compaction. Selects lasting rules first, then the newest; the text has the oldest first. */
 function earlierWords({ ledger, since, recall, countTokens }: ComposeInput, shown: string, tokens: number) {
   const where = searchable([shown, ...ledger.rules.map(({ text }) => text)].join('\n'))
   const isNew = (exchange: Exchange) => isSaid(exchange) && !isInSummary(exchange, where)
@@ -301,11 +300,11 @@ function cautionLines(harmful: readonly string[]): readonly string[] {
 }
 
 /**
- * Nobody may change a summary of the provider, so doubts are listed next to it instead of marked in it. Harmful approvals are
- * not repeated: the caution names them.
+ * A summary of the provider must not change, so doubts are listed next to it instead of marked in it. The caution already names
+ * harmful approvals.
  */
 function correctionLines({ falseQuotes, inferredApprovals, harmful, contradicted, text }: Checked): readonly string[] {
-  // The check marked each of them with the state that was last seen.
+  // The check marked each of them with the last known state.
   const marked = text.split('\n').filter((line) => contradicted.some((claim) => line.trim().startsWith(`${claim} (`)))
   const list = (lead: string, claims: readonly string[]) =>
     claims.length === 0 ? [] : [[lead, ...claims.map((claim) => `- "${onOneLine(claim)}"`)].join('\n')]
@@ -319,7 +318,7 @@ function correctionLines({ falseQuotes, inferredApprovals, harmful, contradicted
   ]
 }
 
-/** A claim as an item of a list, which it can neither end nor add to. */
+/** Makes a claim an item of a list that can neither end the list nor add to it. */
 function onOneLine(claim: string): string {
   return claim
     .trim()

@@ -1,13 +1,13 @@
-// A compaction as a record of another agent's session. Such an agent stores one text, so what was restored and the latest
-// request go into it after the summary.
+// Writes a compaction as a record of another agent's session. Such an agent stores one text, so restored context and the latest
+// request follow the summary in it.
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { wellFormed } from '../text/cut.ts'
 import { neutralizePiece } from '../text/neutralize.ts'
 import type { Compaction } from './job.ts'
 
-/** The whole new context but for the kept messages, as one text. */
+/** The whole new context except the kept messages, as one text. */
 function contextText({ summary, records, contextAfter }: Compaction): string {
-  // After boundary and summary: what was restored, what hooks said, and the latest request.
+  // After boundary and summary: restored context, text from hooks, and the latest request.
   const after = records.slice(2)
   const pieces = [...after.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...contextAfter]
   const closing = after.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
@@ -16,7 +16,7 @@ function contextText({ summary, records, contextAfter }: Compaction): string {
   return wellFormed([summary, ...restored, ...closing].join('\n\n'))
 }
 
-/** The fields of pi's `compaction` entry that a compaction knows. It keeps nothing where it names itself. */
+/** The fields of pi's `compaction` entry that come from a compaction. An entry that names itself keeps nothing. */
 export function piCompaction(compacted: Compaction, id: string) {
   const [boundary] = compacted.records
   const { ledger: _ledger, last: _last, ...own } = objectAt(objectAt(boundary, 'everlong'), 'compaction') ?? {}
@@ -27,14 +27,14 @@ export function piCompaction(compacted: Compaction, id: string) {
     summary: contextText(compacted),
     firstKeptEntryId: keptUuids[0] ?? id,
     tokensBefore: before,
-    // All of the new context is in the summary, so all of it counts.
+    // The whole new context is in the summary, so all of it counts.
     details: { everlong: { metadata, compaction: { ...own, freed: tokens.before - tokens.after } } },
   }
 }
 
 export type PiPlace = { readonly id: string; readonly parentId: string; readonly timestamp: string }
 
-/** To be appended to a session of pi, which continues from it. */
+/** A record to append to a session of pi, which continues from it. */
 export function piCompactionRecord(compacted: Compaction, { id, parentId, timestamp }: PiPlace): JsonObject {
   return { type: 'compaction', id, parentId, timestamp, ...piCompaction(compacted, id), fromHook: true }
 }

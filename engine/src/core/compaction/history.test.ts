@@ -143,7 +143,7 @@ describe('the ledger of a compaction', () => {
     }
     expect(todosAfter({ ledger: toJson(facts), ledgerHasKept: true })).toEqual(['New'])
     expect(todosAfter({}, { carried: () => facts })).toEqual(['New'])
-    // Somebody else's boundary carries nothing: there the kept messages are all that is known.
+    // A boundary of another client carries no facts, so only the kept messages are known.
     expect(todosAfter({})).toEqual(['Old'])
   })
 })

@@ -1,4 +1,4 @@
-// What a compaction starts from: the facts that earlier ones carried, and how it relates to the one before. Read off the
+// The starting point of a compaction: facts carried over from earlier ones, and its relation to the previous one. Read from the
 // view and its records.
 import type { Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
@@ -21,20 +21,20 @@ import { type Planned, piecesOf } from './plan.ts'
 
 export type History = {
   readonly chain: ChainInfo
-  /** Tokens that earlier compactions took out of the context. */
+  /** Tokens that earlier compactions removed from the context. */
   readonly dropped: number
   readonly discoveredTools: readonly string[]
-  /** The sizes at the end of the turns so far. */
+  /** The sizes at the end of all turns so far. */
   readonly turns: readonly TurnSize[]
   /** Facts from before the view. */
   readonly carried: Ledger
-  /** Messages before the last summary that the carried facts include: read again, they would seem the newest. */
+  /** Messages before the last summary that the carried facts already include. If they were read again, they would seem newest. */
   readonly known: ReadonlySet<string | undefined>
   /** The text of the first summary in the view. */
   readonly summary: string | undefined
 }
 
-/** One compaction on its way. */
+/** A compaction in progress. */
 export type CompactionRun = {
   readonly job: SizedJob
   readonly plan: Planned
@@ -44,12 +44,12 @@ export type CompactionRun = {
   readonly started: number
   readonly tried: Tried[]
   readonly notices: string[]
-  /** By all requests together, and how many there were. */
+  /** Usage of all requests, and their number. */
   usage: TokenCounts
   attempts: number
-  /** Of the request that shared the cache. */
+  /** Hit rate of the request that shared the cache. */
   hitRate?: number | undefined
-  /** The window that a refusal named, if it named one. */
+  /** The window that a refusal named. */
   limit?: number
 }
 
@@ -83,7 +83,7 @@ export function historyOf({ view, recordOf, threshold, carried }: CompactionJob)
   }
 }
 
-/** A summary that came without the record of its compaction still quotes the user. */
+/** A summary without the record of its compaction still quotes the user. */
 function quotedIn(pieces: readonly ViewMessage[]): Ledger {
   const texts = pieces.filter(({ origin }) => origin === 'summary').map(({ content }) => blocksOf(content).find(isText))
   return readPage(texts.findLast((block) => block && isContinuation(block.text))?.text ?? '')
@@ -91,11 +91,11 @@ function quotedIn(pieces: readonly ViewMessage[]): Ledger {
 
 type Queued = Pick<CompactionJob, 'recordOf' | 'queued'>
 
-/** Everything that the ledger of these messages is read from, as data. */
+/** All data from which the ledger of these messages is read. */
 export type LedgerInput = Pick<History, 'carried' | 'known'> & {
   readonly queued: readonly QueuedWords[]
   readonly messages: readonly ViewMessage[]
-  /** The record of each message, where there is one. */
+  /** The record of each message, if there is one. */
   readonly records: readonly (JsonObject | undefined)[]
 }
 
@@ -108,7 +108,7 @@ export function ledgerInput(
   return { carried, known, queued, messages, records }
 }
 
-/** Carried facts, with those of these messages. Queued text is added where it was typed, or at the end. */
+/** Carried facts plus those of these messages. Queued text is added where it was typed, or at the end. */
 export function ledgerWith(history: History, job: Queued, messages: readonly ViewMessage[]): Ledger {
   return doNow(readingLedger(ledgerInput(history, job, messages)))
 }
@@ -130,7 +130,7 @@ export function* readingLedger({ carried, known: read, queued, messages, records
   return book.ledger()
 }
 
-/** The deferred tools that a conversation has loaded: a search for tools answers with references to them. */
+/** The deferred tools that a conversation has loaded. A search for tools answers with references to them. */
 export function discoveredTools(messages: readonly ViewMessage[]): readonly string[] {
   const results = messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult))
   const parts = results.flatMap((result) => arrayAt(result, 'content').filter(isObject))

@@ -1,5 +1,5 @@
-// What a summary lacks, for hosts that compact by themselves: the user's words, rules, current state and doubts that
-// Everlong would have put next to it. The summary itself is not repeated. And how many of them such a text gives back.
+// What a summary lacks, for hosts that compact by themselves: the user's words, rules, current state and doubts that Everlong
+// would have added. Does not repeat the summary. Also counts the items that such a text restores.
 import type { Ledger } from '../ledger/facts.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -17,19 +17,19 @@ export type MissingOptions = {
   readonly maxTokens?: number
 }
 
-/** The facts that a summary is compared with: plain JSON, so that they can be read long before the summary exists. */
+/** The facts to compare a summary with, as plain JSON, so that they can be read long before the summary exists. */
 export type SummarySource = {
-  /** Only what they say. */
+  /** Only their text. */
   readonly messages: readonly ViewMessage[]
   readonly ledger: Ledger
-  /** Messages that earlier compactions dealt with. */
+  /** Time before which earlier compactions covered the messages. */
   readonly since: number
   readonly earlierSummary?: string
   readonly counting?: Counting
   readonly recall: boolean
 }
 
-/** `job` is the compaction as it would be run before the summary replaced anything. */
+/** `job` is the compaction as it would run before the summary replaced anything. */
 export function summarySource(job: CompactionJob): SummarySource {
   const history = historyOf(job)
   const messages = piecesOf(job.view)
@@ -66,7 +66,7 @@ export function missingFromSummary(
       recall,
       handoverTokens: countTokens(summary) + maxTokens,
       userTokens: maxTokens / 2,
-      // The host has its own idea of what to keep of them, and little room for this.
+      // The host decides how many of them it keeps, and this text has little room.
       neverShortened: 0,
       countTokens,
     },
@@ -75,7 +75,7 @@ export function missingFromSummary(
   return page?.beside ?? ''
 }
 
-/** What a text gives back to an agent after a compaction: list items under the headings and lines that code writes. */
+/** Numbers of items that a text restores after a compaction: list items under the headings and lines that code writes. */
 export type GivenBack = {
   /** Rules of the user, verbatim. */
   readonly rules: number
@@ -94,7 +94,7 @@ const kinds: ReadonlyMap<string, keyof GivenBack> = new Map([
   ...Object.values(factTitles).map((title) => [`## ${title}`, 'facts'] as const),
 ])
 
-/** Text of others cannot imitate the headings (text/neutralize.ts). */
+/** Foreign text cannot imitate the headings (text/neutralize.ts). */
 export function countGivenBack(text: string): GivenBack {
   const counts = { rules: 0, facts: 0, doubts: 0 }
   let kind: keyof GivenBack | undefined

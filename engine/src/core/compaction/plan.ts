@@ -1,5 +1,5 @@
-// The first half of a compaction, which is also its dry run: what is summarized and what is kept, how large the new context
-// may be, and how to get a summary. A chosen point moves to the nearest place where the conversation may be cut. Pure.
+// The first half of a compaction, which is also its dry run: what to summarize and what to keep, the maximum size of the new
+// context, and how to get a summary. Moves a chosen point to the nearest place where the conversation may be cut. Pure.
 
 import { modelFacts } from '../catalog/models.ts'
 import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
@@ -19,43 +19,43 @@ export type CompactionPlan =
       readonly type: 'planned'
       readonly settings: CompactionSettings
       readonly parts: CompactionParts
-      /** Kept messages as the model will see them. */
+      /** Kept messages in the form that the model will see. */
       readonly kept: readonly ViewMessage[]
       readonly tokens: {
         readonly before: number
-        /** Of the whole context as people see it: now, and at most afterwards. */
+        /** Size of the whole context as people see it, now and at most afterwards. */
         readonly size: number
         readonly maxSize: number
         readonly summarized: number
         readonly kept: number
-        /** Of the new context, at most. */
+        /** Maximum tokens of the new context. */
         readonly limit: number
-        /** The limit with restored context: restoring must not use up the tokens that the compaction frees. */
+        /** The limit with restored context, because restoring must not use up the tokens that the compaction frees. */
         readonly limitOfRestored: number
-        /** Of the summary and everything that code adds to it, restored files apart. */
+        /** Tokens for the summary and everything that code adds to it, except restored files. */
         readonly handover: number
         /** Tokens for the model's summary. */
         readonly summary: number
         readonly restored: number
       }
       readonly mechanisms: readonly string[]
-      /** Of the summarizer. */
+      /** The summarizer's model. */
       readonly model: string
     }
   | Failed
 
 export type Planned = Extract<CompactionPlan, { readonly type: 'planned' }>
 
-/** Of the room that is left; the rest is for the text around the summary, the latest request and the state. */
+/** Share of the room that is left. The rest is for the text around the summary, the latest request and the state. */
 const summaryShare = 0.85
-/** Of the handover; the rest is for the user's words, the state and the record. */
+/** Share of the handover. The rest is for the user's words, the state and the record. */
 const summaryOfHandover = 2 / 3
 
-/** 12,000 tokens in a window of 200,000; in larger windows the same share, and in smaller ones at most 15 %. */
+/** 12,000 tokens in a window of 200,000, the same share of a larger window, and at most 15 % of a smaller one. */
 const defaultHandover = 12_000
 const defaultWindow = 200_000
 const handoverShare = { ofLarger: defaultHandover / defaultWindow, ofSmaller: 0.15 }
-/** Tokens of the handover in a window of this size. */
+/** Tokens for the handover in a window of this size. */
 export function handoverIn(window: number): number {
   const { ofLarger, ofSmaller } = handoverShare
   return Math.floor(window >= defaultWindow ? window * ofLarger : Math.min(defaultHandover, window * ofSmaller))
@@ -109,7 +109,7 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   }
 }
 
-/** With the size before, and how estimates relate to it. */
+/** Adds the present size and the conversion from estimates. */
 export function withSizes(job: CompactionJob): SizedJob {
   const { size, scale, view, counting, overhead } = job
   if (size !== undefined && scale !== undefined) return { ...job, size, scale }
@@ -126,9 +126,9 @@ type Limits = {
 }
 
 /**
- * How many tokens the new context may have, in our estimate: fewer than before, within the budget that was asked for, by hand
- * a tenth below the size now, and after an automatic compaction below the target, with the margin of all estimates. System prompt
- * and tools need no margin once the provider has counted them.
+ * Maximum tokens of the new context, in our estimate. It must be smaller than before and within the given budget; after a manual
+ * compaction a tenth smaller than now; after an automatic one below the target, with the margin of all estimates. System prompt
+ * and tools need no margin after the provider has counted them.
  */
 function limitOf(
   { trigger, threshold, overhead = 0, budget = Number.POSITIVE_INFINITY }: CompactionJob,
@@ -156,7 +156,7 @@ function mechanismsFor(
   if (client.provider === 'offline') return ['offline']
   const { promptCache, compaction } = client.capabilities(summarizer)
   const isShared = settings.shareCache && conversation?.model === summarizer && promptCache
-  // The provider summarizes its whole request, so a part of it cannot be had that way.
+  // The provider summarizes its whole request, so it cannot summarize a part.
   const isServed = isShared && isFull && settings.serverCompaction === 'on-demand' && compaction === 'on-demand'
   return [
     ...(isServed ? ['server-compaction'] : []),
@@ -170,17 +170,17 @@ export type CompactionParts = {
   readonly variant: SummaryVariant
   readonly summarized: readonly ViewMessage[]
   readonly kept: readonly ViewMessage[]
-  /** Entries of the kept messages, in order. */
+  /** Uuids of the kept messages, in order. */
   readonly keptUuids: readonly string[]
-  /** The view's message before which it was cut; undefined when the cut is inside one. */
+  /** Index of the view's message after the cut. Undefined if the cut is inside a message. */
   readonly cutMessage?: number | undefined
-  /** Thinking in kept messages is bound to removed messages, so it is removed too. */
+  /** Thinking in kept messages is bound to removed messages, so it must be removed. */
   readonly removesThinking: boolean
 }
 
 const notEnough = failed('nothing-to-compact', 'Not enough messages to compact.')
 
-/** Where enough was said since the last summary: two messages, or one that is itself larger than the target. */
+/** Requires enough text since the last summary: two messages, or one that is larger than the target. */
 function wholeOf(view: View, target: number): CompactionParts | Failed {
   const summarized = piecesOf(view)
   const last = summarized.findLastIndex(({ origin }) => origin === 'summary')
@@ -190,7 +190,7 @@ function wholeOf(view: View, target: number): CompactionParts | Failed {
   return { variant: 'full', summarized, kept: [], keptUuids: [], removesThinking: false }
 }
 
-/** The pieces of the view's messages, one for each entry. */
+/** The pieces of the view's messages, one per entry. */
 export function piecesOf({ sources }: View): readonly ViewMessage[] {
   return sources.flatMap(({ pieces }) => pieces)
 }
@@ -219,7 +219,7 @@ function partsAround(view: View, { type, uuid }: PartialChoice, model: string | 
     kept,
     keptUuids: stays.flatMap(({ uuids }) => uuids),
     cutMessage: all[cut - 1]?.message === cutMessage ? undefined : cutMessage,
-    // Messages before the summary keep the prefix that their thinking is bound to.
+    // Messages before the summary keep the prefix of their thinking.
     removesThinking:
       type === 'up-to' && bindsThinking && kept.some(({ content }) => blocksOf(content).some(isThinking)),
   }

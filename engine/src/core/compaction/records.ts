@@ -1,5 +1,5 @@
-// The records that a compaction appends to the transcript, and the figures in its boundary. A summary that the provider
-// itself wrote is stored with its block, which may only be sent back unchanged and to the model that signed it.
+// The records that a compaction appends to the transcript, and the figures in its boundary. A summary by the provider is stored
+// with its block, which may only be sent back unchanged and to the model that signed it.
 import { costOf } from '../cache/economics.ts'
 import type { Ledger } from '../ledger/facts.ts'
 import { toJson } from '../ledger/json.ts'
@@ -14,7 +14,7 @@ import type { Page } from './compose.ts'
 import type { CompactionRun } from './history.ts'
 import type { Compaction } from './job.ts'
 
-/** By a model, a hook or the notes of the session. Without a text, code writes it. */
+/** Written by a model, a hook or the notes of the session. Without a text, code writes it. */
 export type WrittenSummary = Pick<Summary, 'mechanism'> & Partial<Summary>
 
 /** The parts of a compaction, before they become records. */
@@ -54,7 +54,7 @@ export function figuresOf(
     mechanism: page.isOffline ? 'offline' : summary.mechanism,
     usage,
     ...defined({
-      // A summary that did not fit was dropped, so none of the text is the model's.
+      // A summary that did not fit was dropped, so no text is the model's.
       model: page.isOffline ? undefined : summary.answer?.model,
       cost: totalOf(usage) === 0 ? undefined : costOf(usage, summary.answer?.model ?? plan.model),
       hitRate,
@@ -75,7 +75,7 @@ export function recordsOf(run: CompactionRun, draft: Draft, figures: Figures): C
     ...rest,
     size: { after, ...defined({ model: job.counting?.model }) },
     reason: job.reason,
-    // Tokens after kept messages count with the messages, so only tokens from before them are freed.
+    // Everything after the kept messages counts with the messages, so only tokens before it are freed.
     freed: plan.tokens.before - assembled.frontTokens,
     chain: { ...chain, ...defined({ turnId: job.turnId }) },
     turns: history.turns,

@@ -21,7 +21,7 @@ import { type RunOptions, runCompaction } from './run.ts'
 
 let ids = 0
 
-/** A conversation of this many rounds, each with a request, an answer and something to read. */
+/** A conversation of `rounds` rounds, each with a request, an answer and something to read. */
 function conversation(rounds: number, ending: readonly string[] = []): readonly JsonObject[] {
   const records: JsonObject[] = []
   const add = (record: JsonObject) => {
@@ -257,7 +257,7 @@ describe('asking', () => {
     const onHook = () => ({ ...noOutcome, summary: written })
     const given = { text: written, mechanism: 'session-memory', why: 'notes' }
     const model = scripted(() => `<summary>\n${written}\n</summary>`)
-    // What the user said last comes back verbatim; here it is only in the summary.
+    // The user's last words are restored verbatim. Here they are only in the summary.
     const older = [...records.slice(-1), ...records.slice(0, -1)].map((record, at) => ({
       ...record,
       uuid: `e-${at}`,
@@ -270,7 +270,7 @@ describe('asking', () => {
       expect(JSON.stringify([stored, fidelity])).not.toMatch(/Zq81|hunter/)
       expect(fidelity.falseQuotes).toEqual([])
     }
-    // A redaction that breaks leaves the others.
+    // A redaction that fails does not stop the others.
     const broken = await compacted(older, { model, ports: { redact: () => undefined } })
     expect(broken.summary).toContain('PGPASSWORD=[redacted] psql, with Zq81-0042')
   })
@@ -407,7 +407,7 @@ describe('the latest request', () => {
       ),
       { numRuns: 40 },
     )
-    // Forty compactions: three seconds alone, most of a minute on a machine that is busy.
+    // Forty compactions: three seconds alone, most of a minute on a busy machine.
   }, 90_000)
 
   test('that the summarizer has not seen is announced where the summary says what comes next', async () => {
@@ -502,12 +502,12 @@ describe('budgets and odd conversations', () => {
       ),
     })
     expect(asked).toBe(0)
-    // Much longer, without the system prompt, within a budget, or automatically it is worth a summary.
+    // Worth a summary if much longer, without the system prompt, within a budget, or automatic.
     const small = { trigger: 'auto', threshold: 9_000, target: 6_050 } as const
     const ways = [told(20), told(7, { overhead: 0 }), told(7, { budget: 500 }), told(7, small)]
     for (const { result, asked } of await Promise.all(ways))
       expect([result.type, asked > 0]).toEqual(['compacted', true])
-    // Nothing is paid for a summary that is there, or without a model.
+    // An existing summary, or one without a model, costs nothing.
     const given = { mechanism: 'notes', why: 'there are notes', text: summaryOf(2) }
     const onHook = () => ({ ...noOutcome, summary: summaryOf(2) })
     const free = [told(7, { given }), told(7, { onHook }), told(7, { model: offline })]
@@ -779,13 +779,13 @@ test.each([
       const settings = { shareCache, offline: 'never' } as const
       await compactionOf(records, { model, settings, conversation: own })
       const asked = model.requests[0] as ModelRequest
-      // Whatever is cached stays as it was.
+      // Everything cached stays unchanged.
       if (shareCache) expect(asked.messages.slice(0, -1)).toEqual(own.messages)
       return [1, 2, 3].filter((at) => JSON.stringify(asked.messages).includes(`ROOM-${at}`))
     }
     expect(await seen(200_000)).toEqual([1, 2, 3])
     expect(await seen(16_000)).toEqual(fitting)
-    // 15,000 tokens each: for the price of reading a full window from the cache.
+    // 15,000 tokens each, for the price of reading a full window from the cache.
     expect([await seen(200_000, 3_500), await seen(1_000_000, 3_500)]).toEqual([[3], [1, 2, 3]])
   },
 )

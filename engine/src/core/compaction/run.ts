@@ -1,5 +1,5 @@
-// One compaction, in the order in which it happens: plan, hooks, ask, check, restore, compose, assemble, write, hooks.
-// Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
+// One compaction, in order: plan, hooks, ask, check, restore, compose, assemble, write, hooks. Used by manual, automatic and
+// reactive, full and partial compactions. Nothing changes until the records are written.
 import { costOf } from '../cache/economics.ts'
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import { defined } from '../message/json.ts'
@@ -28,7 +28,7 @@ import { type PageTask, perform } from './tasks.ts'
 
 export type RunOptions = {
   readonly signal?: AbortSignalPort | undefined
-  /** Writes all records or none. Default: they are only returned. */
+  /** Writes all records or none. Default: only returns them. */
   readonly write?: (compaction: Compaction) => Promise<Compaction | Failed>
 }
 
@@ -47,7 +47,7 @@ export function runCompaction(
   })
 }
 
-/** Everything up to the records. Nothing is written. */
+/** Everything up to the records. Writes nothing. */
 export async function makeCompaction(
   given: CompactionJob,
   ports: CompactionPorts,
@@ -101,7 +101,7 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   await pause?.()
   const frame = frameOf(job, plan, whole)
   if (isStoppedBefore(run, 'summarizing')) return stopped
-  // Without room for the words around a summary there is none for a summary: no model has to be paid to find out.
+  // If there is no room for the text around a summary, there is none for a summary either, so no model is paid.
   const minSize = frame.sizeWith(frame.summaryWith('', { isShort: true }))
   if (minSize > limit) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
   const tooSmall = asksModel(run, hooks.summary) ? tooSmallToGain(run, ledger, frame) : undefined
@@ -145,7 +145,7 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   return finish(run, { summary: written, instructions, ledger: carried, page: fitted.page, assembled })
 }
 
-/** Checked first: a quotation without its secret is in no message. */
+/** Checked before redaction, because a quotation without its secret is in no message. */
 async function checkedText(
   run: CompactionRun,
   written: string | undefined,
@@ -162,16 +162,16 @@ function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPor
   return { text: clean(text), ...(Object.fromEntries(lists) as typeof found) }
 }
 
-/** Share of the replaced messages: otherwise compacting a short conversation by hand would free little. */
+/** Share of the replaced messages. Otherwise a manual compaction of a short conversation would free little. */
 const maxReplacedShare = 0.5
 
-/** As it was set; else the budget of the whole context; else by the window. */
+/** The set value, otherwise from the budget of the whole context, otherwise from the window. */
 function handoverOf({ job, plan }: CompactionRun): number {
   const { handover, summarized } = plan.tokens
   return plan.settings.handoverTokens ?? job.budget ?? Math.min(handover, summarized * maxReplacedShare)
 }
 
-/** Asked at this moment; undefined where there is no workspace, or it cannot tell. */
+/** Read now. Undefined if there is no workspace or its state is unknown. */
 async function workspaceNow({ plan, ports, signal }: CompactionRun): Promise<string | undefined> {
   const time = plan.parts.summarized.find((message) => message.time !== undefined)?.time
   const state = await ports.workspace?.state({ since: time === undefined ? undefined : { time }, signal })
@@ -204,8 +204,9 @@ function asksModel({ job, ports }: CompactionRun, given = ''): boolean {
 const shortestSummary = 300
 
 /**
- * Why no model needs to be paid. By hand, a tenth of the whole context must go, and only the conversation can get smaller. Where the system
- * prompt and the tools are the larger part, the user's own words and the shortest useful summary may not fit into the rest.
+ * The reason not to pay a model. A manual compaction must free a tenth of the whole context, and only the conversation can get
+ * smaller. If the system prompt and the tools are the larger part, the user's own words and the shortest useful summary may not
+ * fit into the rest.
  */
 function tooSmallToGain(
   { job, plan, history }: CompactionRun,
@@ -236,7 +237,7 @@ async function getSummary(
   }
   if (given !== undefined && hasText(given)) return without('hook', 'a hook gave the summary', given)
   if (job.given) return without(job.given.mechanism, job.given.why, job.given.text)
-  // A recorded model needs no network either, but it has something to say.
+  // A recorded model needs no network either, but it has a summary.
   if (ports.model.provider === 'offline') return without('offline', 'no model is asked')
   const result = await askForSummary(run, question)
   if (signal?.aborted) return stopped
@@ -247,7 +248,7 @@ async function getSummary(
   return mayBeOffline ? without('offline', `no model could write it: ${why}`) : failed(reason, why)
 }
 
-/** Undefined when it was stopped: code of the host may hang. */
+/** Undefined if it was stopped, because host code may hang. */
 function restore(
   { job, plan, signal }: CompactionRun,
   { next, tokens }: { readonly next: string; readonly tokens: number },
@@ -258,7 +259,7 @@ function restore(
 type RestoredSoFar = {
   readonly frame: ContextFrame
   readonly restored: Restoration
-  /** Tokens that pinned items and the plan have in any case. */
+  /** Tokens that pinned items and the plan always get. */
   readonly promised: number
   readonly next: string
 }
@@ -266,8 +267,8 @@ type Fitting = { readonly frame: ContextFrame; readonly room: number }
 type FittedPage = { readonly page: Page; readonly isShort: boolean }
 
 /**
- * The page within the limit; without the words around it where not even they leave room. For a budget that is too small
- * even for that, the latest request is what is left.
+ * The page within the limit, without the text around it if that does not fit. If the budget is too small even for that, only the
+ * latest request is left.
  */
 async function fitPage(
   run: CompactionRun,
@@ -278,7 +279,7 @@ async function fitPage(
   for (const isShort of [false, true]) {
     const around = frame.sizeWith(frame.summaryWith('', { isShort }))
     if (around >= room) continue
-    // The words around the page and the latest request belong to the handover, but leave at least half of it to the page.
+    // The text around the page and the latest request belong to the handover, but leave at least half of it to the page.
     const handoverTokens = Math.max(input.handoverTokens - around, input.handoverTokens / 2)
     for (const share of [1, 0.95, 0.85]) {
       await run.ports.pause?.()
@@ -301,7 +302,7 @@ async function restoreAndAssemble(
   const { ports, signal, plan } = run
   const { limit, limitOfRestored } = plan.tokens
   const left = Math.max(promised, limitOfRestored - frame.sizeWith(frame.summaryWith(page.text, { isShort })))
-  // Where the page left less room than everything needs, files are chosen and cut again for the room there is.
+  // If the page left too little room for everything, chooses and cuts the files again for the remaining room.
   const restored = all.tokens <= left ? all : await restore(run, { next, tokens: left })
   if (!restored) return stopped
   const { context } = await hooksOf(run, { event: 'SessionStart', source: 'compact' })
@@ -342,7 +343,7 @@ function finish(run: CompactionRun, draft: Draft): Compaction | Failed {
   }
 }
 
-/** Which part leaves no room, and what a person can do about it. */
+/** The part that leaves no room, and advice for the person. */
 function whatIsTooLarge({ job, plan }: CompactionRun, base: number): string {
   const { limit, kept, before } = plan.tokens
   if (plan.kept.length > 0 && kept > limit / 2) {

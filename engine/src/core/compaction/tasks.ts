@@ -1,5 +1,4 @@
-// The long, pure parts of a compaction, as functions from data to data: they can run in another thread and have the same result
-// there.
+// The long, pure parts of a compaction, as functions from data to data. They give the same result in another thread.
 import { type Failed, stopped } from '../ports/outcome.ts'
 import type { Offloaded } from '../ports/ports.ts'
 import { doInSlices, type Work } from '../text/slices.ts'
@@ -26,7 +25,7 @@ export type TaskName = keyof Tasks
 type InputOf<Name extends TaskName> = Parameters<Tasks[Name]>[0]
 type ResultOf<Name extends TaskName> = ReturnType<Tasks[Name]> extends Work<infer Result> ? Result : never
 
-/** In another thread if the host has one; otherwise, or if that fails, here in slices. Fails only when it is stopped. */
+/** Runs in another thread if the host has one. Otherwise, or if that fails, runs here in slices. Fails only when it is stopped. */
 export async function perform<Name extends TaskName>(
   { ports, signal }: Pick<CompactionRun, 'ports' | 'signal'>,
   name: Name,
@@ -45,7 +44,7 @@ export function workOf<Name extends TaskName>(name: Name, input: InputOf<Name>):
   return start(input)
 }
 
-/** A tokenizer of the host is a function, and stays in this thread. */
+/** A tokenizer of the host is a function, so it stays in this thread. */
 function isData(input: InputOf<TaskName>): boolean {
   return !('counting' in input) || input.counting.tokenizer === undefined
 }

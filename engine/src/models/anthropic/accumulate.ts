@@ -1,5 +1,5 @@
-// The events of a Messages API stream become one answer. Blocks and fields that nobody here has heard of are kept as they
-// came. Usage of later events overwrites, it is never added; a later null erases nothing.
+// Builds one answer from the events of a Messages API stream. Keeps unknown blocks and fields unchanged. Later usage overwrites
+// earlier usage and is never added; a later null erases nothing.
 
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { type Block, isBlock, isText } from '../../core/message/message.ts'
@@ -10,7 +10,7 @@ import { type Accumulator, BrokenStream, type Delta } from '../stream.ts'
 type Writable = Record<string, unknown>
 type OpenBlock = { readonly fields: Writable; json: string; isOpen: boolean }
 
-/** What an answer has of its own; the rest of the message is `extra`. */
+/** Fields with their own place in an answer. The rest of the message is `extra`. */
 const ownFields = new Set(['type', 'role', 'id', 'model', 'content', 'stop_reason', 'usage'])
 
 export class MessageAccumulator implements Accumulator {
@@ -18,7 +18,7 @@ export class MessageAccumulator implements Accumulator {
   private isStopped = false
   private readonly blocks = new Map<number, OpenBlock>()
   private readonly usage: Writable = {}
-  /** Tool inputs that were cut off in the middle, by the block's id. */
+  /** Incomplete tool inputs, by the block's id. */
   private readonly unread: Writable = {}
 
   isComplete(): boolean {
@@ -78,7 +78,7 @@ export class MessageAccumulator implements Accumulator {
     overwrite(this.usage, message.usage)
   }
 
-  /** From a server that does not stream. */
+  /** For a server that does not stream. */
   private whole(message: JsonObject): Delta {
     this.start(message)
     const blocks = arrayAt(message, 'content').filter(isBlock)
@@ -94,7 +94,7 @@ export class MessageAccumulator implements Accumulator {
     if (this.blocks.has(index)) throw new BrokenStream(`block ${index} began twice`)
     if (typeof block.type !== 'string') throw new BrokenStream(`block ${index} has no type`)
     this.blocks.set(index, { fields: structuredClone(block) as Writable, json: '', isOpen: true })
-    // Text may come with the start of its block.
+    // Text may already be in the start of its block.
     const { type } = block
     return type === 'text' || type === 'thinking' ? { type, text: stringAt(block, type) ?? '' } : undefined
   }
@@ -106,7 +106,7 @@ export class MessageAccumulator implements Accumulator {
     return block
   }
 
-  /** An input that is no JSON was cut off with the answer: the block stays sendable, the text is not lost. */
+  /** An input that is not JSON was cut off together with the answer. The block stays valid, and the text is not lost. */
   private stopBlock(block: OpenBlock): undefined {
     block.isOpen = false
     if (block.json === '') return
@@ -138,7 +138,7 @@ function addDelta(block: OpenBlock, delta: JsonObject): Delta | undefined {
       fields.citations = [...(Array.isArray(fields.citations) ? fields.citations : []), delta.citation]
       return undefined
     default: {
-      // signature_delta, compaction_delta, and whatever comes next: each field as it is, byte for byte.
+      // signature_delta, compaction_delta, and future types: copies each field byte for byte.
       const { type: _, ...rest } = delta
       overwrite(fields, rest)
       return delta.type === 'compaction_delta' ? { type: 'json', text: stringAt(delta, 'content') ?? '' } : undefined

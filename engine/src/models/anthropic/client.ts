@@ -1,5 +1,5 @@
-// A model of the Messages API, through the official SDK: streams, counts, and asks about models. The SDK is an optional
-// peer. The same request gives the same bytes: keys in one order, nothing added that was not asked for.
+// A model of the Messages API, through the official SDK: streams, counts, and asks about models. The SDK is an optional peer. The
+// same request gives the same bytes: keys in a fixed order, and no additions.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { defined, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
 import { type ModelCapabilities, type ModelClient, type ModelRequest, noCapabilities } from '../../core/ports/model.ts'
@@ -12,16 +12,16 @@ export type AnthropicOptions = SdkOptions & {
   /** Default: `ANTHROPIC_API_KEY`, or another source that the SDK knows. */
   readonly apiKey?: string
   readonly baseURL?: string
-  /** For requests without a limit. Default: 32,000, or the model's maximum if that is less. */
+  /** The limit for requests without one. Default: 32,000, or the model's maximum if that is less. */
   readonly maxTokens?: number
   /**
-   * A client of the SDK that the host has made: another backend, another way to sign in. `apiKey`, `baseURL`, `fetch` and
-   * `silenceMs` are then its own business.
+   * A client of the SDK that the host created, for another backend or another way to sign in. It then decides on `apiKey`,
+   * `baseURL`, `fetch` and `silenceMs`.
    */
   readonly client?: AnthropicLike
 }
 
-/** As much of the SDK's client as is used. */
+/** The part of the SDK's client that is used. */
 export type AnthropicLike = {
   readonly baseURL?: string
   readonly beta: {
@@ -52,7 +52,7 @@ export function anthropic(options: AnthropicOptions): ModelClient {
 
 type BodyDefaults = Pick<AnthropicOptions, 'model' | 'maxTokens'>
 
-/** Enough for an answer, and little enough that earlier models, which refuse input + output over the window, have room. */
+/** Enough for an answer, and small enough for earlier models, which refuse a request if input + output exceed the window. */
 const defaultMaxTokens = 32_000
 
 export function messageBody(given: ModelRequest, defaults: BodyDefaults): JsonObject {
@@ -75,14 +75,14 @@ export function messageBody(given: ModelRequest, defaults: BodyDefaults): JsonOb
   }
 }
 
-/** What the API takes when it counts; it refuses the other fields. */
+/** The fields that the API accepts for counting. It refuses others. */
 const countedFields = ['model', 'system', 'tools', 'messages', 'thinking', 'tool_choice', 'context_management', 'betas']
 
 function countedPart(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => countedFields.includes(name)))
 }
 
-/** A model that the catalog does not know may be one of a gateway: it is asked for nothing special. */
+/** A model that is not in the catalog may be behind a gateway, so no special features are used. */
 export function fromCatalog(model: string): ModelCapabilities {
   const facts = modelFacts(model)
   if (facts === undefined) return { ...noCapabilities, promptCache: true }
@@ -90,7 +90,7 @@ export function fromCatalog(model: string): ModelCapabilities {
   return { ...noCapabilities, window, maxOutput, contextManagement: true, compaction, promptCache: true }
 }
 
-/** The Models API's answer. */
+/** Reads the answer of the Models API. */
 function fromModelInfo(info: unknown): Partial<ModelCapabilities> {
   const stated = objectAt(info, 'capabilities')
   const management = objectAt(stated, 'context_management')

@@ -1,4 +1,4 @@
-// Streams of chat completions as different servers write them.
+// Streams of chat completions from different servers.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { BrokenStream } from '../stream.ts'

@@ -1,5 +1,5 @@
-// The chunks of a streamed chat completion become one answer in the Messages API's shape. Forgiving about what servers
-// leave out (indexes, ids, usage); strict about one thing: without a finish reason the stream was cut.
+// Builds one answer in the shape of the Messages API from the chunks of a streamed chat completion. Tolerates what servers omit
+// (indexes, ids, usage), with one exception: without a finish reason the stream was cut.
 
 import { chatStopReason, chatUsage } from '../../core/message/chat-completions.ts'
 import {
@@ -25,7 +25,7 @@ export class ChatAccumulator implements Accumulator {
   private refusal = ''
   private finish: string | undefined
   private usage: JsonObject | undefined
-  /** By index: a server's number, so never the place in a list. */
+  /** By index. The index comes from the server, so it is not used as an array position. */
   private readonly calls = new Map<number, Call>()
 
   isComplete(): boolean {
@@ -75,14 +75,14 @@ export class ChatAccumulator implements Accumulator {
   }
 }
 
-/** Arguments that are no JSON object were cut off with the answer: the call stays sendable, and `unread` has the text. */
+/** Arguments that are not a JSON object were cut off together with the answer. The call stays valid, and `unread` has the text. */
 export function readCalls(
   given: readonly Call[],
   answerId: string,
 ): { readonly calls: readonly Block[]; readonly unread: JsonObject } {
   const unread: Record<string, string> = {}
   const calls = given.map(({ id, name, json }, index): Block => {
-    // The answer's own id tells it apart from calls of other answers, which are counted from 0 as well.
+    // The answer's id distinguishes calls of different answers, which all count from 0.
     const own = id || ['call', index, answerId].filter((part) => part !== '').join('_')
     const input = json.trim() === '' ? {} : parseObject(json)
     if (input === undefined) unread[own] = json
@@ -91,7 +91,7 @@ export function readCalls(
   return { calls, unread: Object.keys(unread).length > 0 ? { unread_inputs: unread } : {} }
 }
 
-/** Calls come in pieces by index. Some servers send whole calls and no index: then an id of its own begins a new one. */
+/** Calls arrive in parts by index. Some servers send whole calls without an index, so a new id begins a new call. */
 function addCall(calls: Map<number, Call>, piece: JsonObject): string {
   const named = objectAt(piece, 'function')
   const id = stringAt(piece, 'id') ?? ''

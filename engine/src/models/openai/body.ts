@@ -1,5 +1,5 @@
-// The body of a chat completion. Messages and options of the Messages API are put in that API's words where it has any; what
-// has no counterpart (thinking, server tools, cache marks, betas) is left out or said in words. Nothing is made up.
+// The body of a chat completion. Converts messages and options of the Messages API if there is a counterpart. Anything else
+// (thinking, server tools, cache marks, betas) is dropped or written as text. Nothing is invented.
 
 import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import {
@@ -21,7 +21,7 @@ export type ChatDefaults = {
   readonly body?: JsonObject
 }
 
-/** Fields that both APIs, or only chat completions, have under this name. */
+/** Fields with the same name in both APIs, or only in chat completions. */
 const sameName = [
   'temperature',
   'top_p',
@@ -49,7 +49,7 @@ export function chatBody(request: ModelRequest, defaults: ChatDefaults): JsonObj
   }
 }
 
-/** Tools that run on another provider's servers have no schema of their own, and no meaning here. */
+/** Tools of another provider's servers have no schema, and no meaning here. */
 export function toolOf(tool: JsonObject): readonly { readonly type: 'function'; readonly function: JsonObject }[] {
   const name = stringAt(tool, 'name')
   const description = stringAt(tool, 'description')
@@ -102,7 +102,7 @@ function assistant({ content }: Message): readonly JsonObject[] {
   ]
 }
 
-/** Results first, each a message of its own; then the rest, with the images that results held: tools answer in text. */
+/** Results first, one message each, then the rest with the images of the results, because tools answer in text. */
 function user({ content }: Message): readonly JsonObject[] {
   const blocks = blocksOf(content)
   const results = blocks.filter(isToolResult)
@@ -130,7 +130,7 @@ function resultText(content: unknown): string {
     .join('\n')
 }
 
-/** A part that is more than text: an image, a file. */
+/** Converts a part other than text: an image or a file. */
 export function partOf(block: Block): JsonObject | undefined {
   const source = objectAt(block, 'source')
   const url = stringAt(source, 'url')
@@ -145,7 +145,7 @@ export function partOf(block: Block): JsonObject | undefined {
 
 export function textFor(block: Block): string {
   if (isText(block)) return block.text
-  // A summary that another API wrote is a summary here too.
+  // A summary by another API stays a summary.
   if (block.type === 'compaction') return stringAt(block, 'content') ?? ''
   const source = objectAt(block, 'source')
   if (block.type === 'document') return stringAt(source, 'data') ?? textOf(source?.content) ?? '[document]'

@@ -1,5 +1,5 @@
-// A model of any OpenAI-compatible server, through the official SDK: hosted, a gateway, or one on this machine. Chat
-// completions, which every server has, or the Responses API. The SDK is an optional peer.
+// A model of any OpenAI-compatible server, through the official SDK: hosted, a gateway, or local. Uses chat completions, which
+// every server has, or the Responses API. The SDK is an optional peer.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { type ModelCapabilities, type ModelClient, noCapabilities } from '../../core/ports/model.ts'
@@ -10,23 +10,23 @@ import { ResponsesAccumulator, responsesBody } from './responses.ts'
 
 export type OpenAIOptions = SdkOptions & {
   readonly model: string
-  /** `responses` for models that only the Responses API has. Default `chat`: chat completions. */
+  /** `responses` for models that exist only in the Responses API. Default: `chat`, for chat completions. */
   readonly api?: 'chat' | 'responses'
-  /** Up to and including `/v1`, where the server has it. Left out: the SDK's own. */
+  /** Includes `/v1` if the server has it. Default: the SDK's own. */
   readonly baseURL?: string
-  /** Default: `OPENAI_API_KEY`. With a `baseURL` none is needed: local servers ask for none. */
+  /** Default: `OPENAI_API_KEY`. Not needed with a `baseURL`, because local servers do not ask for one. */
   readonly apiKey?: string
-  /** For requests without a limit. Default: the server decides. */
+  /** The limit for requests without one. Default: the server decides. */
   readonly maxTokens?: number
-  /** What a limit is called: `max_tokens`, which every server knows, except at OpenAI itself. */
+  /** The name of the limit. Default: `max_tokens`, which every server knows, except at OpenAI itself. */
   readonly maxTokensField?: ChatDefaults['maxTokensField']
-  /** Put into every body, last. */
+  /** Fields added at the end of every body. */
   readonly body?: JsonObject
-  /** A client of the SDK that the host has made; `apiKey`, `baseURL`, `fetch` and `silenceMs` are then its business. */
+  /** A client of the SDK that the host created. It then decides on `apiKey`, `baseURL`, `fetch` and `silenceMs`. */
   readonly client?: OpenAILike
 }
 
-/** As much of the SDK's client as is used. */
+/** The part of the SDK's client that is used. */
 export type OpenAILike = {
   readonly baseURL?: string
   readonly chat: {
@@ -58,7 +58,7 @@ export function openai(options: OpenAIOptions): ModelClient {
       },
       accumulator: () => (isResponses ? new ResponsesAccumulator() : new ChatAccumulator()),
       catalog: fromCatalog,
-      // Listed, not asked for by name: names with a slash get lost in a path.
+      // Lists models instead of asking for one, because a name with a slash does not work in a path.
       describe: async ({ models }, model, per) => {
         const listed = arrayAt(await models?.list(per as never), 'data')
         const info = listed.find((one) => stringAt(one, 'id') === model)
@@ -68,7 +68,7 @@ export function openai(options: OpenAIOptions): ModelClient {
   )
 }
 
-/** What servers call it; the API itself has no word for a window. */
+/** Names that servers use; the API itself has no field for a window. */
 const windowFields = [
   'max_model_len',
   'loaded_context_length',
@@ -89,13 +89,13 @@ function limitsIn(info: unknown): Partial<ModelCapabilities> {
   return defined({ window: read(windowFields), maxOutput: read(outputFields) })
 }
 
-/** OpenAI's own models of today refuse the old name; nearly nobody else knows the new one. */
+/** OpenAI's current models refuse the old name, and almost no other server knows the new one. */
 function fieldFor(endpoint: string): ChatDefaults['maxTokensField'] {
   const isOwn = /^https?:\/\/(?:api\.openai\.com|[^/]*\.openai\.azure\.com)(?:[:/]|$)/.test(endpoint)
   return isOwn ? 'max_completion_tokens' : 'max_tokens'
 }
 
-/** Prefixes are cached by most servers without being asked. */
+/** Most servers cache prefixes without being asked. */
 function fromCatalog(model: string): ModelCapabilities {
   const { window, maxOutput } = modelFacts(model) ?? {}
   return { ...noCapabilities, ...defined({ window, maxOutput }), promptCache: true }

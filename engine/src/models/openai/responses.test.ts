@@ -31,7 +31,7 @@ describe('a response', () => {
   ])('that %s keeps what was said and says why it ended', (_, more, stopReason) => {
     const event = { type: `response.${String(more.status)}`, response: response(more) }
     expect(answerOf(event)).toMatchObject({ content: [{ type: 'text', text: 'As far as I' }], stopReason })
-    // A server that does not stream sends the response alone.
+    // A server that does not stream sends only the response.
     expect(answerOf(response(more))).toMatchObject({ stopReason })
   })
 

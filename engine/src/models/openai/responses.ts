@@ -1,5 +1,5 @@
-// The Responses API: the body of a request, and the answer that the events of its stream become. Nothing is stored on the
-// server. Reasoning stays there: a summary needs none of it back.
+// The Responses API: the body of a request, and the answer from the events of its stream. Nothing is stored on the server, and
+// reasoning is not sent back, because a summary does not need it.
 
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import {
@@ -62,7 +62,7 @@ function partFor(block: Block, role: Message['role']): JsonObject {
   return file ? { type: 'input_file', ...file } : { type: 'input_text', text: textFor(block) }
 }
 
-/** The last event holds the whole response; those before it are for people who watch. */
+/** The last event holds the whole response. Earlier ones only show progress. */
 export class ResponsesAccumulator implements Accumulator {
   private response: JsonObject | undefined
 
@@ -72,7 +72,7 @@ export class ResponsesAccumulator implements Accumulator {
 
   add(event: unknown): Delta | undefined {
     const type = stringAt(event, 'type') ?? ''
-    // A server that does not stream sends the response alone.
+    // A server that does not stream sends only the response.
     if (stringAt(event, 'object') === 'response' && isObject(event)) this.response = event
     if (/^response\.(completed|incomplete|failed)$/.test(type)) this.response = objectAt(event, 'response')
     if (type === 'error') throw failureIn(isObject(event) ? { error: objectAt(event, 'error') ?? event } : {})
@@ -120,7 +120,7 @@ function callOf(item: JsonObject): Call {
   return { id, name, json }
 }
 
-/** Cached tokens are part of the input here. */
+/** Cached tokens are included in the input here. */
 export function responsesUsage(response: unknown): TokenCounts {
   const usage = objectAt(response, 'usage')
   const cacheRead = numberAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens') ?? 0

@@ -43,14 +43,14 @@ export type Archive = {
   /** Indexes what was appended since. Cheap if nothing was. */
   readonly refresh: (options?: CatchUpOptions) => CaughtUp
   readonly search: (query: SearchQuery) => SearchResult
-  /** Also finds texts that are near in meaning, with an embedder of the host. Texts without a vector get one first. */
+  /** Also finds texts with a similar meaning, through an embedder of the host. Texts without a vector get one first. */
   readonly searchByMeaning: (query: SearchQuery, options: MeaningOptions) => Promise<MeaningResult>
   /** By the entry's uuid, or by its line: `line-12@session.jsonl`. */
   readonly record: (id: string) => Original | undefined
   /** The records of one API response, in order. */
   readonly message: (messageId: string) => readonly Original[]
   readonly toolResult: (toolUseId: string) => OriginalResult | undefined
-  /** Anything with this id: an entry, a piece of it (`uuid#2`), a tool result, an answer, a line. */
+  /** Any id: an entry, a piece of it (`uuid#2`), a tool result, an answer, a line. */
   readonly read: (id: string) => Reading | undefined
   readonly close: () => void
 }
@@ -106,7 +106,7 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
   return archive
 }
 
-/** Removes what was cached from a transcript. It must still exist. Archives of folders drop it at their next refresh. */
+/** Removes caches of a transcript, which must still exist. Archives of folders drop it at their next refresh. */
 export function discardCaches(transcript: string): void {
   rmSync(cachePlace(indexFolder(), transcript, 'index'), { force: true })
   discardDatabase(cachePlace(archiveFolder(), transcript, 'db'))
@@ -117,7 +117,7 @@ export type Match = Card & { readonly snippet: string }
 export type SearchResult = {
   readonly matches: readonly Match[]
   readonly matched: Matched
-  /** Whether the limit cut the list. */
+  /** True if the limit cut the list. */
   readonly more: boolean
 }
 
@@ -126,13 +126,13 @@ function searchPieces(lookup: Lookup, query: SearchQuery): SearchResult {
 }
 
 type MeaningResult = SearchResult & {
-  /** How many texts have no vector yet: they were found by words only. */
+  /** Number of texts without a vector. They were found by words only. */
   readonly missing: number
-  /** Why only words were searched. */
+  /** The reason why only words were searched. */
   readonly problem?: string
 }
 
-/** What has the words and what is near in meaning, merged. */
+/** Merges matches by words and by meaning. */
 async function searchByMeaning(run: Steps, query: SearchQuery, options: MeaningOptions): Promise<MeaningResult> {
   const { ids: nearest, ...rest } = await nearestPieces(run, query, options)
   const result = run((lookup) => {

@@ -26,7 +26,7 @@ afterAll(folders.remove)
 
 const lines = [...generateSession({ seed: 5, turns: 6, boundaries: 2, subagents: 'inline' })].map(serialize)
 
-/** Everything that can be seen of an archive: all cards with what they show, by several searches. */
+/** Everything visible of an archive: all cards with their content, by several searches. */
 function picture(archive: Archive): unknown {
   const searches = [{}, { words: 'the' }, { words: 'src', tool: 'Read' }, { epoch: 1 }, { words: 'const', path: 'src' }]
   const question = 'what is the result of running the tests of the session store?'
@@ -150,7 +150,7 @@ test('the new text of a file that was replaced is found, whether the archive was
   const archive = openArchive(path, { folder })
   writeFileSync(path, session().user('an egret').user('a crane').text)
   archive.refresh()
-  // Looked for first: a search for the old text would notice the change when it reads the record.
+  // Searched first, because a search for the old text would notice the change when it reads the record.
   expect(archive.search({ words: 'egret' }).matches.map(({ uuid }) => uuid)).toEqual(['u1'])
   archive.close()
   writeFileSync(path, session().user('a stork in the rain').user('a crane').user('a rail').text)
@@ -265,14 +265,14 @@ test.each([
   archive.close()
 })
 
-/** From the second page on: the first one, with the schema, stays sound. */
+/** Damages pages from the second on, so that the first one, with the schema, stays intact. */
 function spoilMiddle(file: string): void {
   const bytes = readFileSync(file)
   bytes.fill(0xa5, 4096)
   writeFileSync(file, bytes)
 }
 
-/** As the version before left it: texts had no number in their file. */
+/** The state of the previous version: texts had no number in their file. */
 function makeOlder(file: string): void {
   const sql = new DatabaseSync(file)
   sql.exec('ALTER TABLE pieces DROP COLUMN place; ALTER TABLE sources DROP COLUMN texts; PRAGMA user_version = 3')

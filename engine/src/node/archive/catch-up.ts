@@ -1,5 +1,5 @@
-// Updates the database from the files: indexes what is new, removes what is gone, starts over with files that were
-// rewritten. Each step is one transaction: several processes can share the work, and a kill loses one step.
+// Updates the database from the files: indexes new records, removes deleted ones, starts over with rewritten files. Each step is
+// one transaction, so several processes can share the work and a kill loses one step.
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
@@ -14,7 +14,7 @@ import { contentProblem, inTransaction, sizeProblem } from './database.ts'
 import { type ArchiveFile, sessionOf } from './files.ts'
 
 export type CaughtUp = {
-  /** False if the time ran out. What was indexed so far can be searched. */
+  /** False if the time ran out. Everything indexed so far can be searched. */
   readonly complete: boolean
   readonly bytesDone: number
   readonly bytesAll: number
@@ -25,7 +25,7 @@ export type CaughtUp = {
 export type Unreadable = { readonly path: string; readonly line?: number; readonly reason: string }
 
 export type CatchUpOptions = {
-  /** Starts no further step after this time. Above 0, at least one step is made. Default: no limit. */
+  /** No step starts after this time. Above 0, at least one step runs. Default: no limit. */
   readonly budgetMs?: number
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
@@ -98,8 +98,8 @@ function isSettled(source: Source | undefined, file: ArchiveFile): boolean {
 }
 
 /**
- * Indexes one part of a file, starting where the database is: another process may have continued meanwhile. Returns
- * where the part ends: at the size of the file if it is the last one.
+ * Indexes one part of a file from the position in the database, because another process may have continued meanwhile. Returns the
+ * end of the part, which for the last one is the size of the file.
  */
 function step(sql: DatabaseSync, file: ArchiveFile): number {
   const known = sql.prepare('SELECT * FROM sources WHERE name = ?').get(file.name) as Source | undefined
@@ -134,7 +134,7 @@ function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
 
 const stepBytes = 16 << 20
 
-/** Where the last whole line ends, and the state there. */
+/** The end of the last whole line, and the state there. */
 type Part = Pick<Source, 'bytes' | 'lines' | 'epoch' | 'texts'> & { readonly isWhole: boolean }
 
 function addFile(sql: DatabaseSync, file: ArchiveFile, source: Source): Part {

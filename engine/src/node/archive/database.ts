@@ -1,5 +1,5 @@
-// The archive's database: a full-text index without the texts, and where each text is in which file. It is a cache:
-// rebuilt if broken or of another version, kept in memory if it cannot be written.
+// The archive's database: a full-text index without the texts, and the file and position of each text. It is a cache: rebuilt if
+// broken or of another version, kept in memory if it cannot be written.
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
@@ -43,7 +43,7 @@ const schema = `
 /** Another process writes in steps of about a second. */
 const busyTimeoutMs = 60_000
 
-/** In memory if there is no place or it cannot be used. */
+/** In memory if there is no place or the place cannot be used. */
 export function openDatabase(place: string | undefined): DatabaseSync {
   const onDisk = place === undefined ? undefined : openOnDisk(place)
   if (onDisk !== undefined) return onDisk
@@ -168,13 +168,13 @@ export function inTransaction<T>(sql: DatabaseSync, run: () => T): T {
   }
 }
 
-/** Text that is too long or nested too deeply, however often it is read. Other errors are thrown. */
+/** The text is too long or nested too deeply. Reading it again does not help. Other errors are thrown. */
 export function sizeProblem(error: unknown): string {
   if (isTooMuch(error)) return error.message
   throw error
 }
 
-/** The same, or a disk error. */
+/** Includes disk errors. */
 export function contentProblem(error: unknown): string {
   return isTooMuch(error) ? error.message : diskProblem(error).message
 }

@@ -28,7 +28,7 @@ export function listFiles(root: string, includes: (path: string) => boolean = ()
   const isFolder = statSync(root).isDirectory()
   const base = isFolder ? root : dirname(root)
   const { transcripts, results } = isFolder ? below(root) : around(root)
-  // A compaction's own run repeats what the session contains.
+  // A compaction's own run repeats the session.
   const wanted = transcripts.filter(
     (path) => path === root || (!basename(path).startsWith('agent-acompact-') && includes(path)),
   )

@@ -1,5 +1,5 @@
-// Finds pieces by words and filters: which ones, in which order. FTS5 says how often a text has a word for its length;
-// core/recall/rank.ts makes the order. User input never reaches FTS5 as syntax: each word or phrase is a string.
+// Finds pieces by words and filters, and orders them. FTS5 gives the frequency of a word relative to the length of the text;
+// core/recall/rank.ts ranks. User input never reaches FTS5 as syntax: each word or phrase is a string.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import {
@@ -15,7 +15,7 @@ import type { SearchQuery } from '../../core/session/recall-text.ts'
 import { type TextKind, textKinds } from '../../core/transcript/format/record-texts.ts'
 import { sessionOf } from './files.ts'
 
-/** Whether the first match has all words (in some form, without "the", "what" and the like) or some; 'none' without words. */
+/** Whether the first match has all words (in any form, without "the", "what" and the like) or some; 'none' without words. */
 export type Matched = 'all' | 'any' | 'none'
 
 export type Found = {
@@ -26,8 +26,8 @@ export type Found = {
 }
 
 /**
- * A word that more texts have is common. Of common words alone, only this many of the newest matches are ranked:
- * ranking all of them takes a tenth of a second or more and says little.
+ * A word in more texts than this is common. If all words are common, only this many of the newest matches are ranked: ranking all
+ * of them takes a tenth of a second or more and gains little.
  */
 const rankLimit = 1000
 
@@ -59,7 +59,7 @@ function newestWith(sql: DatabaseSync, asked: Asked): Found {
   return { ids: matching(sql, match, { ...asked, order: 'newest' }), terms, matched: 'any' }
 }
 
-/** What has the word as typed comes before what has another form of it. */
+/** Texts with the word as typed come before texts with another form of it. */
 function withOne(sql: DatabaseSync, asked: Asked): Found {
   const { terms, count } = asked
   const order = terms.flatMap(wordsOf).length > 1 ? 'shortest' : 'best'
@@ -71,8 +71,8 @@ function withOne(sql: DatabaseSync, asked: Asked): Found {
 }
 
 /**
- * What the newest matches are sorted by. A single phrase or path is sorted by length: bm25 would scan all its matches
- * twice to weigh it against nothing, and what is left of bm25 then is roughly that short texts come first.
+ * The sort order of the newest matches. A single phrase or path is sorted by length, because bm25 would scan all its matches
+ * twice to compare it with nothing, and its remaining effect is that short texts come first.
  */
 const scores = { best: 'words.rank', shortest: 'p.characters', newest: '0' } as const
 
@@ -90,7 +90,7 @@ function idsOf(rows: readonly unknown[]): readonly number[] {
   return (rows as { readonly id: number }[]).map((row) => row.id)
 }
 
-/** The forms of a term that occur, and how many texts have them. */
+/** The existing forms of a term, and the number of texts with them. */
 type Counted = { readonly term: Term; readonly forms: readonly Form[]; readonly texts: number }
 type Form = { readonly match: string; readonly texts: number }
 
@@ -98,7 +98,7 @@ function withSeveral(sql: DatabaseSync, asked: Asked): Found {
   const { terms, count } = asked
   const counted = terms.map((term) => counts(sql, term))
   const rare = counted.filter(({ texts }) => texts > 0 && texts <= rankLimit)
-  // Of common words alone, what has all of them is chosen as FTS5 ranks it.
+  // If all words are common, texts with all of them are chosen by FTS5's rank.
   const all = rare.length > 0 ? [] : matching(sql, matchAll(terms), { ...asked, order: 'best' })
   if (all.length >= count) return { ids: all, terms, matched: 'all' }
   const archive = searchedIn(sql)
@@ -178,7 +178,7 @@ function createHits(sql: DatabaseSync, where: Where, { texts: all, sessionOf }: 
       }
       return { hits: [...weights].map(([row, weight]) => hitOf(row, weight)), texts, isRequired: term.isExact }
     },
-    /** Only in texts that have a rare word, if there is one. It counts as once in an average text. */
+    /** Only in texts with a rare word, if there is one. It counts as once in an average text. */
     ofCommon: ({ term, texts }: Counted, anyRare: string | undefined): TermHits => {
       const own = matchAny([term])
       const match = anyRare === undefined ? own : `(${own}) AND (${anyRare})`
@@ -190,8 +190,8 @@ function createHits(sql: DatabaseSync, where: Where, { texts: all, sessionOf }: 
 }
 
 /**
- * FTS5's rank of one word is its rarity, as bm25() defines it, times how often the text has it for its length. Only the
- * latter is wanted: all forms of a word share one rarity.
+ * FTS5's rank of one word is its rarity, as bm25() defines it, times its frequency relative to the length. Only the frequency is
+ * used, because all forms of a word share one rarity.
  */
 function rarityInFts5(having: number, all: number): number {
   const ratio = (all - having + 0.5) / (having + 0.5)
@@ -225,7 +225,7 @@ export function conditions(sql: DatabaseSync, query: SearchQuery): Where {
   }
 }
 
-/** Which values of a column are wanted, as JSON. */
+/** The matching values of a column, as JSON. */
 function valuesLike(sql: DatabaseSync, column: string, isWanted: (value: string) => boolean): string {
   const rows = sql.prepare(`SELECT DISTINCT ${column}`).all() as { readonly value: string | null }[]
   return JSON.stringify(rows.flatMap(({ value }) => (value !== null && isWanted(value) ? value : [])))
@@ -255,7 +255,7 @@ function partsOf(path: string): readonly string[] {
     .filter((part) => part !== '' && part !== '.')
 }
 
-/** Without backtracking: no pattern can make it slow. */
+/** Without backtracking, so that no pattern is slow. */
 function matchesGlob(text: string, [first = '', ...rest]: readonly string[]): boolean {
   const last = rest.pop()
   if (last === undefined) return text === first
@@ -269,12 +269,12 @@ function matchesGlob(text: string, [first = '', ...rest]: readonly string[]): bo
   return at <= text.length - last.length
 }
 
-/** An FTS5 string, in which only the quote has a meaning. */
+/** An FTS5 string, in which only the quotation mark has a meaning. */
 function stringOf(text: string): string {
   return `"${text.replaceAll('"', ' ')}"`
 }
 
-/** One expression for each form of the term, as typed first. */
+/** One expression per form of the term. The typed form comes first. */
 export function matchesOf({ text, isPrefix, forms }: Term): readonly string[] {
   return [`${stringOf(text)}${isPrefix ? ' *' : ''}`, ...forms.map(stringOf)]
 }

@@ -4,7 +4,7 @@ import { indexable, parseTerms } from '../../core/recall/terms.ts'
 import { openDatabase } from './database.ts'
 import { matchAll, matchAny } from './find.ts'
 
-/** Whether a text, put into the index, is found by what is typed. */
+/** Whether the typed query finds an indexed text. */
 function finds(text: string, typed: string): boolean {
   const sql = openDatabase(undefined)
   sql.prepare('INSERT INTO words (rowid, text) VALUES (1, ?)').run(indexable(text))

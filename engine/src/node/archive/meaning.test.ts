@@ -10,7 +10,7 @@ import { openArchive } from './archive.ts'
 const folders = temporaryFolders()
 afterAll(folders.remove)
 
-/** A small vectorizer that really works: counts of character trigrams, hashed. Words with a common part are near. */
+/** A small working vectorizer: hashed counts of character trigrams. Words with a common part are near. */
 function trigrams(name = 'trigrams'): Embedder & { readonly asked: string[] } {
   const asked: string[] = []
   const embed = async (texts: readonly string[]) => {

@@ -1,5 +1,5 @@
-// Finds the pieces whose vectors are nearest to that of a query. Vectors come from an embedder of the host; each is
-// computed once and kept in the database.
+// Finds the pieces whose vectors are nearest to the vector of a query. An embedder of the host computes each vector once, and the
+// database keeps it.
 import type { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../core/message/json.ts'
 import type { Embedder } from '../../core/ports/model.ts'
@@ -11,24 +11,24 @@ import { type Lookup, type PieceRow, piecesWhere, pieceText, StalePlace } from '
 
 export type MeaningOptions = {
   readonly embedder: Embedder
-  /** Embeds no further batch of texts after this time, newest first. Default: 10 seconds. */
+  /** No further batch of texts (newest first) is embedded after this time. Default: 10 seconds. */
   readonly budgetMs?: number
 }
 
 export type Nearest = {
   /** Nearest first. */
   readonly ids: readonly number[]
-  /** Texts that have no vector yet. */
+  /** Number of texts without a vector. */
   readonly missing: number
-  /** Why the embedder could not be used. */
+  /** The reason why the embedder could not be used. */
   readonly problem?: string
 }
 
-/** Runs a step on the database as it is now; it may have changed while the embedder was asked. */
+/** Runs a step on the current database, which may have changed while the embedder was working. */
 export type Steps = <T>(step: (lookup: Lookup) => T) => T
 
 const batchSize = 64
-/** What a text is about is usually said at its start; models cut longer ones anyway. */
+/** A text usually states its topic at the start, and models cut longer ones anyway. */
 const maxCharacters = 2_000
 const maxNearest = 100
 
@@ -85,7 +85,7 @@ type Made = {
   readonly vectors: readonly Float32Array[]
 }
 
-/** Only if the piece is still the one that was read: another process may have removed it, and its number is free again. */
+/** Stores only if the piece is still the same: another process may have removed it and its number may be in use again. */
 function store(sql: DatabaseSync, model: string, { batch, vectors }: Made): void {
   const insert = sql.prepare(`INSERT OR REPLACE INTO vectors (piece, model, vector) SELECT id, ?, ? FROM pieces
     WHERE id = ? AND source = ? AND offset = ? AND length = ? AND part = ? AND piece = ?`)
@@ -112,7 +112,7 @@ async function vectorsOf({ name, embed }: Embedder, texts: readonly string[]): P
   }
 }
 
-/** Of length 1; all zero if it says nothing or is not made of numbers. */
+/** A vector of length 1. All zeros if it is empty or not made of numbers. */
 function unit(vector: ArrayLike<number>): Float32Array {
   const length = Math.sqrt(Array.from(vector).reduce((sum, value) => sum + value * value, 0))
   const isUsable = Number.isFinite(length) && length > 0

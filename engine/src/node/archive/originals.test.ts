@@ -29,7 +29,7 @@ function written(content: string | Uint8Array, name = 'session.jsonl'): string {
   return path
 }
 
-/** Asks for everything in a file by its ids, and says what did not come back the very same. */
+/** Reads everything in a file by its ids, and returns what differs from the file. */
 function differences(path: string): readonly string[] {
   const archive = openArchive(path, { folder: false })
   const bytes = readFileSync(path)

@@ -9,7 +9,7 @@ import { type TextKind, textsOf } from '../../core/transcript/format/record-text
 import { readBytes } from '../read/entries.ts'
 import { resultBlock } from '../write/keep-results.ts'
 
-/** A piece; of a record without text, all there is. */
+/** A piece. For a record without text, the whole record. */
 export type PieceRow = {
   readonly id: number
   readonly source: number
@@ -37,7 +37,7 @@ export type PieceRow = {
 /** Preparing a query takes a hundred times as long as running it. */
 const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>()
 
-/** `where` must be one of a few constant texts: each is prepared once and kept as long as the database. */
+/** `where` must be one of a few constant texts, because each is prepared once and kept as long as the database. */
 export function piecesWhere(sql: DatabaseSync, where: string, ...values: SQLInputValue[]): readonly PieceRow[] {
   const own = prepared.get(sql) ?? new Map<string, StatementSync>()
   prepared.set(sql, own)
@@ -96,8 +96,8 @@ export function cardOf(row: PieceRow): Card {
 }
 
 /**
- * A result has the id of its call, anything else that of its entry, numbered from the second piece on. Ids of foreign
- * entries may repeat in other files.
+ * A result has the id of its call, anything else the id of its entry, numbered from the second piece on. Ids of foreign entries
+ * may repeat in other files.
  */
 function idOf(row: PieceRow): string {
   if (row.kind === 'tool-result' && row.tool_use_id !== null) return row.tool_use_id
@@ -199,11 +199,11 @@ function stretchOf(line: Buffer, row: PieceRow): { readonly start: number; reado
   return { start: text.indexOf('{'), end: text.lastIndexOf('}') + 1 }
 }
 
-/** The record in our format: foreign ones are converted. */
+/** The record in our format, after conversion. */
 function entryRecord(row: PieceRow, { record }: Original): JsonObject {
   if (row.format === 'claude-code') return record
   const entries = createRecordReader(row.format)(record, row)
-  // What a record becomes may depend on the one before: its id tells more than its place.
+  // A converted record may depend on the one before, so it is identified by id rather than by position.
   const own = entries.find((entry) => row.uuid !== null && entry.record.uuid === row.uuid) ?? entries[row.part]
   const converted = own?.record ?? record
   return row.uuid === null ? converted : { ...converted, uuid: row.uuid }
@@ -223,7 +223,7 @@ export type OriginalResult = {
   readonly toolUseId: string
   readonly tool: string | undefined
   readonly path: string | undefined
-  /** The content of the result block; undefined when the transcript holds no result of this call. */
+  /** The content of the result block. Undefined if the transcript has no result of this call. */
   readonly content: unknown
   readonly isError: boolean
   readonly record: Original | undefined
@@ -265,7 +265,7 @@ export type Reading = {
 export function readText(lookup: Lookup, id: string): Reading | undefined {
   const results = resultsOf(lookup, id)
   if (results[0] !== undefined) {
-    // The stored file has the whole result, the transcript a preview.
+    // The stored file has the whole result; the transcript has only a preview.
     const whole = results.find((row) => row.type === 'result') ?? results[0]
     return { id, cards: [cardOf(results[0])], text: pieceText(lookup, whole) }
   }

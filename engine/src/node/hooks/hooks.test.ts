@@ -193,10 +193,10 @@ describe('shell commands', () => {
     const { instructions } = await shell('PreCompact', `head -c ${maxOutput * 2} /dev/zero | tr '\\0' x`).run(before)
     const [, path] = /\[cut: the whole output is in (.+)\]$/.exec(instructions[0] ?? '') ?? []
     expect(readFileSync(path ?? '', 'utf8')).toBe('x'.repeat(maxOutput * 2))
-    // It may hold secrets: nobody else may read it.
+    // It may hold secrets, so other users must not read it.
     expect(statSync(path ?? '').mode & 0o077).toBe(0)
     expect(instructions[0]?.startsWith('x'.repeat(maxOutput))).toBe(true)
-    // What is meant for the person is cut as well.
+    // Messages for the person are cut as well.
     const { messages } = await shell('PostCompact', `head -c ${maxOutput * 2} /dev/zero | tr '\\0' x`).run(after)
     expect(messages).toEqual([expect.stringMatching(/^x{10000}\n\[cut: the whole output is in .+\]$/)])
   })

@@ -108,7 +108,7 @@ function stdinOf(call: HookCall, { id, path = '', cwd }: HookedSession): JsonObj
   }
 }
 
-/** Caps every text that a model or a person would see; the full text goes to a file. */
+/** Limits every text for a model or a person. The full text goes to a file. */
 function bounded(part: Partial<HookOutcome>, keep: (text: string) => string): Partial<HookOutcome> {
   const cap = (text: string) => {
     if (text.length <= maxOutput) return text
@@ -119,7 +119,7 @@ function bounded(part: Partial<HookOutcome>, keep: (text: string) => string): Pa
   return { ...part, ...defined({ veto: veto && cap(veto), summary: summary && cap(summary), ...lists }) }
 }
 
-/** Each output has a file of its own: the transcript names it for good, and other processes may write beside it. */
+/** Each output has its own file, because the transcript names it permanently and other processes may write at the same time. */
 function keepWhole(text: string, event: HookCall['event'], transcript: string | undefined): string {
   const own = transcript === undefined ? join(tmpdir(), 'everlong') : sessionFolder(transcript)
   const folder = join(own, 'hook-output')

@@ -1,5 +1,5 @@
-// Runs one hook command (JSON on stdin, a deadline, and a limit on the output that is kept) and reads what its exit code and
-// output mean. Only a veto stops anything.
+// Runs one hook command (JSON on stdin, a time limit, and a limit on the kept output) and interprets its exit code and output.
+// Only a veto stops anything.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { defined, isObject, parseObject, stringAt } from '../../core/message/json.ts'
 import type { HookCall, HookOutcome } from '../../core/ports/hooks.ts'
@@ -138,7 +138,7 @@ const saidFields = [
   'permissionDecisionReason',
 ] as const
 
-/** Fields that we do not know are fine; one that we know with a value that cannot be used is a problem. */
+/** Unknown fields are fine; a known field with an invalid value is a problem. */
 function fromJson(event: HookCall['event'], text: string, problem: (text: string) => Part): Part {
   const value = parseObject(text)
   if (value === undefined) return problem('its output begins like JSON and is none')
@@ -175,7 +175,7 @@ function firstLine(text: string): string {
   return headOf(text.trim().split('\n', 1)[0] ?? '', 300)
 }
 
-/** In the order of configuration; of several vetoes, summaries and inputs the first counts. */
+/** In the order of configuration. The first of several vetoes, summaries or inputs counts. */
 export function mergeOutcomes(parts: readonly Part[]): HookOutcome {
   const veto = parts.find((part) => part.veto !== undefined)?.veto
   const summary = parts.find((part) => part.summary !== undefined)?.summary

@@ -1,5 +1,5 @@
-// Hooks as people write them in a settings file: event → matchers → commands. Anybody may have written the file, so it is
-// checked as it is read; a mistake is reported with its place.
+// Hooks as people write them in a settings file: event → matchers → commands. Anyone may have written the file, so it is checked
+// while it is read; a mistake is reported with its place.
 import { isObject } from '../../core/message/json.ts'
 
 export const hookEvents = [
@@ -27,7 +27,7 @@ export type HookCommand = {
 export type HookMatcher = {
   /**
    * A regular expression for the whole word: `manual`, `auto|manual`, `compact`, or a tool's name such as `Edit|Write` or
-   * `mcp__.*`. Left out, empty or `*`: always.
+   * `mcp__.*`. Absent, empty or `*` matches everything.
    */
   readonly matcher?: string | undefined
   readonly hooks: readonly HookCommand[]
@@ -46,7 +46,7 @@ export function readHookSettings(value: unknown): HookSettingsRead {
   return { type: 'read', settings: (value ?? {}) as HookSettings }
 }
 
-// Each returns where the value is wrong and what belongs there, or undefined when it is right.
+// Each returns the place of a mistake and the expected value, or undefined if there is none.
 type Wrong = (value: unknown) => string | undefined
 
 const wrongSettings: Wrong = (value) => {
@@ -92,13 +92,13 @@ function firstWrong<T extends readonly [string | number, unknown]>(
   return undefined
 }
 
-/** The commands of an event whose matcher takes this word, in their order. */
+/** The commands of an event whose matcher accepts this word, in order. */
 export function commandsFor(settings: HookSettings, event: keyof HookSettings, word: string): readonly HookCommand[] {
   const takes = ({ matcher = '' }: HookMatcher) => takerOf(matcher)?.test(word) ?? false
   return (settings[event] ?? []).filter(takes).flatMap(({ hooks }) => hooks)
 }
 
-/** Undefined when the matcher is no regular expression. */
+/** Undefined if the matcher is not a regular expression. */
 function takerOf(matcher: string): RegExp | undefined {
   if (matcher === '' || matcher === '*') return /^/
   try {

@@ -1,5 +1,5 @@
-// Where data derived from a transcript is cached, and how to tell whether it is stale. Never next to the transcript, and
-// never anything that cannot be rebuilt.
+// Where caches of a transcript are stored, and how to detect that they are stale. Never next to the transcript, and only data
+// that can be rebuilt.
 import { createHash } from 'node:crypto'
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'

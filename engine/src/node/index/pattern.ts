@@ -1,5 +1,5 @@
-// Reads bytes at a known place without decoding the line: whether they are known bytes, compared eight at a time, and the token
-// counts of an answer in the key orders that Claude Code writes. Anything else is left to the exact reader.
+// Reads bytes at a known position without decoding the line: compares them with known bytes, eight at a time, and reads the token
+// counts of an answer in the key orders of Claude Code. The exact reader handles everything else.
 
 export type Chunk = { readonly buffer: Buffer; readonly view: DataView; readonly size: number }
 
@@ -15,8 +15,8 @@ export type Pattern = {
 }
 
 /**
- * Compares doubles: the only eight-byte values that need no allocation, and ASCII is never NaN. It always compares five
- * of them, overlapping for short texts: unrolled it takes half the time of a loop.
+ * Compares doubles, the only eight-byte values that need no allocation; ASCII is never NaN. Always compares five of them,
+ * overlapping for short texts, because unrolled code takes half the time of a loop.
  */
 export function pattern(text: string): Pattern {
   const bytes = Buffer.from(text)
@@ -74,8 +74,8 @@ const iterationEnd = pattern(',"type":"message"}]')
 const objectsAfter = 2
 
 /**
- * The context size after the answer whose message ends before `end`; from its iteration if it lists exactly one. 0 if
- * nothing was counted or the exact reader has to look.
+ * The context size after the answer whose message ends before `end`, from its iteration if it lists exactly one. 0 if nothing was
+ * counted or the exact reader is needed.
  */
 export function readContextTokens(chunk: Chunk, end: number): number {
   let at = end

@@ -1,6 +1,6 @@
-// Reads the index row of a line (ids, type, usage) from its head and tail without decoding the rest. It knows the key
-// orders that Claude Code writes and accepts a line only if it is whole and contains no second record. For any other
-// line it returns false, the row is not valid, and the exact reader must read the line.
+// Reads the index row of a line (ids, type, usage) from its head and tail without decoding the rest. Knows the key orders of
+// Claude Code and accepts a line only if it is whole and contains no second record. For any other line it returns false, the row
+// is invalid, and the exact reader must read the line.
 import type { EntryType } from '../../core/transcript/tree/graph.ts'
 import { type Chunk, chunkOf, endsWith, type Known, known, pattern, readContextTokens } from './pattern.ts'
 import { idLength, readId } from './uuids.ts'
@@ -51,7 +51,7 @@ const rareLetter = 0x55
 const recordKey = [0x64697555, 0x3a22] as const
 const resultToLetter = '","tool'.length
 
-/** Most lines of a session end in the same fields (folder, session, version …): a remembered ending is known to be whole. */
+/** Most lines of a session end in the same fields (folder, session, version …). A remembered ending is known to be complete. */
 type Memory = {
   /** From the timestamp on. */
   readonly endings: Known[]
@@ -87,7 +87,7 @@ function readParent(line: Line, row: Row): number {
     const id = start + childStart.length
     if (!sidechainAfter.isAt(line, id + idLength)) return -1
     at = id + idLength + sidechainAfter.length
-    // Usually the entry right before: nothing to decode or look up.
+    // Usually the previous entry, so nothing to decode or look up.
     row.parentIs = isLast(line, id) ? 'last' : 'named'
     if (row.parentIs === 'named' && !readId(line.view, id, row.parent)) return -1
   } else {
@@ -133,8 +133,8 @@ const noResult = -1
 const mayBeginAgain = -2
 
 /**
- * Returns where the message before `toolUseResult` ends, noResult, or mayBeginAgain if a second record may begin on the
- * line. Text inside a string cannot look like a key, because its quotes are escaped.
+ * The end of the message before `toolUseResult`, noResult, or mayBeginAgain if a second record may begin on the line. Text inside
+ * a string cannot look like a key, because its quotes are escaped.
  */
 function findResult(line: Line, at: number): number {
   const { buffer, end } = line
@@ -165,7 +165,7 @@ function readUser(line: Line, at: number, row: Row): number {
   return isClosed(line, key) ? key : -1
 }
 
-/** Whether the line ends with its record rather than where a write was cut. */
+/** True if the line ends with its record instead of a cut. */
 function isClosed(line: Line, at: number): boolean {
   const { end, memory } = line
   if (at + stampLength + 2 === end) return true
@@ -180,7 +180,7 @@ function isClosed(line: Line, at: number): boolean {
   return true
 }
 
-/** From there on nothing opens or closes except the record itself. */
+/** True if from there on only the end of the record closes anything and nothing opens. */
 function isPlainFrom(tail: string, from: number): boolean {
   return from >= 0 && tail.indexOf('}', from) === tail.length - 1 && tail.indexOf('{', from) < 0
 }
@@ -228,7 +228,7 @@ function remember(endings: Known[], { buffer, end }: Line, from: number): void {
   if (endings.length > 4) endings.pop()
 }
 
-/** Boundaries are few: the exact reader reads them. */
+/** Boundaries are rare, so the exact reader reads them. */
 function isPlain(type: string, head: string): type is 'system' | 'user' | 'progress' | 'attachment' {
   if (type === 'system') return head.includes('"subtype":"') && !head.includes('compact_boundary')
   return type === 'user' || type === 'progress' || type === 'attachment'

@@ -62,7 +62,7 @@ export function openIndex(path: string, options: { readonly folder?: string | fa
   const unfinished = addLines(indexed, path, add)
   resolvePending(indexed.table)
   if (place !== undefined) save(place, path, indexed)
-  // Somebody may still be writing it, so it is not saved.
+  // Another process may still be writing it, so it is not saved.
   if (unfinished) add(unfinished)
   return indexOver(indexed.table, grows ? 'extended' : 'scan')
 }
@@ -76,7 +76,7 @@ type Indexed = {
   lines: number
 }
 
-/** Adds the lines that follow the indexed ones; returns a last line without a newline, if there is one. */
+/** Adds the lines after the indexed ones. Returns the last line if it has no newline. */
 function addLines(indexed: Indexed, path: string, add: (line: Line) => void): Line | undefined {
   let unfinished: Line | undefined
   forEachLine(
@@ -113,7 +113,7 @@ function lineAdder(table: IndexTable, format: Format): (line: Line) => void {
   }
 }
 
-/** The same as `addHead`, without making strings of ids. */
+/** Like `addHead`, but without creating strings for ids. */
 function rowAdder(table: IndexTable): (line: Line, row: Row) => void {
   const { ids } = table
   let last = noParent

@@ -4,17 +4,17 @@ import type { IdRows } from '../../core/transcript/tree/graph.ts'
 
 const wordsPerId = 4
 export const idLength = 36
-/** Where the 16 pairs of digits of a uuid lie among its 36 characters. */
+/** Positions of the 16 pairs of digits among the 36 characters of a uuid. */
 const pairPlaces = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 const hyphenPlaces = [8, 13, 18, 23]
 const hyphen = 0x2d
-/** The value of two hexadecimal digits, read as one little-endian number; negative if they are none. */
+/** The value of two hexadecimal digits, read as one little-endian number. Negative for other characters. */
 const pairs = new Int16Array(1 << 16).fill(-1)
 for (let value = 0; value < 256; value++) {
   pairs[Buffer.from(value.toString(16).padStart(2, '0')).readUint16LE(0)] = value
 }
 
-/** Reads the 36 bytes of a uuid into four words; false if they are none (only lower-case ones count). */
+/** Reads the 36 bytes of a uuid into four words. False if they are not a lower-case uuid. */
 export function readId(bytes: DataView, at: number, words: Uint32Array): boolean {
   let all = 0
   for (let word = 0; word < wordsPerId; word++) {
@@ -39,7 +39,7 @@ export function idOf(words: Uint32Array): string {
 export type PackedIds = { readonly words: Uint32Array; readonly others: Map<string, number> }
 
 export type UuidRows = IdRows & {
-  /** Adds a uuid for this row; false if it is there already (the first wins). */
+  /** Adds a uuid for this row. False if it already exists (the first counts). */
   readonly add: (words: Uint32Array, row: number) => boolean
   readonly find: (words: Uint32Array) => number
   readonly packed: () => PackedIds
@@ -72,7 +72,7 @@ function createTable() {
   let slots = new Int32Array(4096)
   let count = 0
   let rows = 0
-  /** The slot that holds the uuid at this place of an array, or the free one where it would go. */
+  /** The slot with the uuid at this position of an array, or the free slot for it. */
   const slotOf = (id: Uint32Array, start: number): number => {
     const [a = 0, b = 0, c = 0, d = 0] = [id[start], id[start + 1], id[start + 2], id[start + 3]]
     for (let slot = (a ^ d) & (slots.length - 1); ; slot = (slot + 1) & (slots.length - 1)) {

@@ -9,7 +9,7 @@ import type { nodeProcesses } from './lock-file.ts'
 
 const start = Date.parse('2026-01-02T03:04:05.000Z')
 
-/** A machine of our own: a clock that we turn, processes that we end, and ids in order. */
+/** A simulated machine: a clock that the test sets, processes that it ends, and ids in order. */
 function world(folder: string) {
   const session = join(folder, 'session.jsonl')
   const dead = new Set<number>()
@@ -245,7 +245,7 @@ describe('a lease', () => {
 })
 
 describe('taking over the lease of the dead', () => {
-  /** What happens to a contender before its step number `at`: it dies there, or others run, one after the other. */
+  /** The event before step number `at` of a contender: it dies, or others run one after the other. */
   type Turn = { readonly at: number; readonly event: 'dies' | 'pauses' | 'pauses-then-others-release' }
   const turns = fc.record<Turn>({
     at: fc.nat({ max: 45 }),

@@ -34,7 +34,7 @@ export type LeaseOptions = {
   readonly ports?: Partial<LeasePorts>
   /** How long a lease lasts unless renewed. Default: 30 s. */
   readonly durationMs?: number
-  /** How long an expired lease is left to a holder that may be alive. Default: half the duration. */
+  /** How long an expired lease still protects a holder that may be alive. Default: half the duration. */
   readonly graceMs?: number
 }
 
@@ -44,8 +44,8 @@ export type Holder = {
   readonly host: string
   readonly since: string
   /**
-   * If it is on another machine or in another container, and may have crashed: after this time the session is free, unless the
-   * holder renews its lease. A crash on this machine is noticed at once.
+   * Set if the holder is on another machine or in another container and may have crashed: after this time the session is free,
+   * unless the holder renews its lease. A crash on this machine is noticed at once.
    */
   readonly freeInMs?: number
 }
@@ -60,7 +60,7 @@ export type LeaseState = { readonly type: 'held' } | LeaseLost
 export type LeaseLost = { readonly type: 'lease-lost'; readonly by?: Holder }
 
 export type Lease = {
-  /** Changes if the holder slept past the expiry and nobody had taken the lease. */
+  /** Changes if the holder slept past the expiry and no other process had taken the lease. */
   readonly token: () => string
   /** Checks that the lease still holds, and renews it when it is about to expire. Call it before each write. */
   readonly confirm: () => LeaseState
@@ -87,16 +87,16 @@ export function acquireLease(session: string, options: LeaseOptions): LeaseResul
     if (taking.by === undefined) throw new Error('A free lock was not taken.')
     return { type: 'held', by: holderOf(taking.by, terms) }
   }
-  // Only a process that died leaves files next to a lock. Looking for them reads the whole folder, which may hold
-  // thousands of sessions. If it fails, the next holder that takes over from a dead one will sweep.
+  // Only a dead process leaves files next to a lock. Finding them requires reading the whole folder, which may hold thousands of
+  // sessions. If that fails, the next holder that takes over from a dead one sweeps.
   if (taking.isTakeover) tolerating(() => sweepLock(terms.place, terms.processes.isDead))
   return { type: 'acquired', lease: heldLease(terms, mine) }
 }
 
-/** Whether a writer has the session now. The lock of a process that died does not count. */
+/** True if a writer has the session now. The lock of a dead process does not count. */
 export function isLeaseHeld(session: string): boolean {
   const terms = termsOf(session, { owner: '' })
-  // A lock that cannot be read may be somebody's.
+  // An unreadable lock may belong to a live process.
   const isHeld = tolerating(() => {
     const holder = lockChain(terms.place).at(-1)
     return holder !== undefined && !isStale(terms, holder)
@@ -162,7 +162,7 @@ function heldLease(terms: Terms, first: LockRecord): Lease {
   return { token: () => mine.token, confirm, release }
 }
 
-/** The current lock: unchanged, renewed or retaken; or the news that it is lost. */
+/** The current lock: unchanged, renewed or retaken; or the report that it is lost. */
 function confirmed(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
   const holder = readLock(terms.place)
   if (holder?.token !== mine.token) return lostTo(holder, terms)
@@ -182,8 +182,8 @@ function renewed(terms: Terms, mine: LockRecord): LockRecord {
 }
 
 /**
- * For a holder that slept (a closed laptop) past the expiry. Others may be taking over at this moment, so it goes
- * through the same atomic step as they do. If it wins, nobody has written in between.
+ * For a holder that slept (a closed laptop) past the expiry. Others may be taking over at this moment, so it uses the same atomic
+ * step as they do. If it wins, no other process has written in between.
  */
 function retaken(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
   const next = { ...newRecord(terms), acquiredAt: mine.acquiredAt }

@@ -1,6 +1,5 @@
-// The lock files next to a session, and the one atomic step in which a lock changes hands. It does not decide who may
-// take a lock, and nobody ever sees a half-written one. A lock names its process, so that another one can tell for sure
-// that it is dead.
+// The lock files next to a session, and the single atomic step in which a lock changes hands. Does not decide who may take a
+// lock. No process ever sees a half-written lock. A lock names its process, so that others can tell reliably whether it is dead.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -58,7 +57,7 @@ function unreadableLock(state: { readonly inode: number; readonly modifiedAt: nu
   }
 }
 
-/** The last one is in force. There are several during a takeover, and after a process died in one. */
+/** The last one is in force. There are several during a takeover, and if a process died during one. */
 export function lockChain(place: LockPlace): readonly LockRecord[] {
   const chain: LockRecord[] = []
   const seen = new Set<string>()
@@ -71,7 +70,7 @@ export function lockChain(place: LockPlace): readonly LockRecord[] {
   return chain
 }
 
-/** `isTakeover`: there was a lock before, whose holder is gone. */
+/** `isTakeover`: there was a lock before, and its holder is gone. */
 export type Taking =
   | { readonly type: 'taken'; readonly isTakeover: boolean }
   | { readonly type: 'not-taken'; readonly by: LockRecord | undefined }
@@ -117,7 +116,7 @@ export function replaceLock(place: LockPlace, mine: LockRecord): void {
   place.disk.rename(draftPath(place, mine.token), place.path)
 }
 
-/** Removes files that dead processes left next to the lock. Only for the holder: to others they may still count. */
+/** Removes files that dead processes left next to the lock. Only for the holder, because they may still count for others. */
 export function sweepLock(place: LockPlace, isDead: (mark: ProcessMark) => boolean): void {
   const folder = dirname(place.path)
   const prefix = `${basename(place.path)}.`
@@ -126,7 +125,7 @@ export function sweepLock(place: LockPlace, isDead: (mark: ProcessMark) => boole
     const path = join(folder, name)
     // Other users' files may not be ours to read or remove.
     const found = ignoring(['EACCES', 'EPERM'], () => readLock({ ...place, path }))
-    // One that cannot be read is a draft cut short. If its writer lives after all, he writes it again.
+    // An unreadable file is a draft that was cut short. If its writer is still alive, it writes the file again.
     if (found !== undefined && (isDead(found) || found.token.startsWith('unreadable-'))) remove(place.disk, path)
   }
 }
@@ -140,7 +139,7 @@ function draftPath(place: LockPlace, token: string): string {
 }
 
 function writeDraft(place: LockPlace, mine: LockRecord): void {
-  // Never reuse the old file: it may already be the lock under its other name.
+  // Never reuses the old file, which may already be the lock under its other name.
   const { disk } = place
   const path = draftPath(place, mine.token)
   remove(disk, path)
@@ -175,12 +174,12 @@ function self(): ProcessMark {
   return { pid: process.pid, host: hostname(), ...defined({ machine, started }) }
 }
 
-/** Whether the process is where we can see it: on this machine, and not in another container. */
+/** True if the process is visible: on this machine, and not in another container. */
 function isHere(mark: ProcessMark): boolean {
   return mark.host === hostname() && mark.machine === machineName()
 }
 
-/** True only if the process can never run again: if in doubt, it is alive. */
+/** True only if the process can never run again. In doubt it counts as alive. */
 function isDead(mark: ProcessMark): boolean {
   if (!isHere(mark)) return false
   // kill(2) takes 0 and below as process groups.

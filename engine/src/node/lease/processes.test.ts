@@ -31,8 +31,8 @@ describe.runIf(existsSync('/proc/self/stat'))('where the system tells more', () 
   })
 
   test('one that was killed and not yet fetched by its parent is dead', async () => {
-    // The shell becomes a program that never asks after the child it inherits. The child lives until that has happened:
-    // one that ends earlier is fetched by the shell.
+    // The shell becomes a program that never waits for the child it inherits. The child must live until then, because the shell
+    // reaps one that ends earlier.
     const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] })
     try {
       const [line] = await once(parent.stdout, 'data')

@@ -30,7 +30,7 @@ function backwards(): readonly (readonly unknown[])[] {
   }
 }
 
-/** Lengths around the size of a chunk and of the first block, and short ones. */
+/** Short lengths, and lengths around the size of a chunk and of the first block. */
 const length = fc.oneof(fc.nat({ max: 40 }), fc.integer({ min: (1 << 18) - 3, max: (1 << 18) + 3 }))
 
 test('a file has the same lines forwards and backwards, however long they are', () => {

@@ -89,7 +89,7 @@ export function readLine(line: Line, { reader, visit, problems = [] }: Sink): nu
 }
 
 const sniffLimit = 64 << 20
-/** How our own records begin. A crash during the very first write leaves only part of one. */
+/** The start of our own records. A crash during the very first write leaves only part of one. */
 const recordStarts = ['{"parentUuid":', '{"type":"']
 
 /** Detects the format from the first lines; undefined if nothing looks like a record of a session. */
@@ -107,7 +107,7 @@ export function sniffFormat(path: string): Format | undefined {
   return format ?? (isTorn ? 'claude-code' : undefined)
 }
 
-// Lines, whatever they contain.
+// Lines with any content.
 
 /** Valid only during the visit: the buffer is reused. */
 export type Line = {
@@ -144,7 +144,7 @@ export function forEachLine(path: string, visit: (line: Line) => unknown, option
   }
 }
 
-/** A file that is one JSON document over many lines, as an export is: all of it counts as one line. */
+/** A file with one JSON document over many lines, such as an export. It counts as one line. */
 function readDocument(file: number): Line | undefined {
   const { size } = fstatSync(file)
   const start = Buffer.alloc(Math.min(16, size))

@@ -5,14 +5,14 @@ import { findTranscripts, type Unreadable } from './stats.ts'
 
 export type FoundSession = {
   readonly path: string
-  /** Of the last change, in milliseconds since 1970. */
+  /** Time of the last change, in milliseconds since 1970. */
   readonly time: number
   readonly bytes: number
 }
 
 export type FoundSessions = { readonly files: readonly FoundSession[]; readonly unreadable: readonly Unreadable[] }
 
-/** Files of sub-agents count only where they are named. */
+/** Files of sub-agents count only if they are named. */
 export function findSessions(paths: readonly string[]): FoundSessions {
   const { files, unreadable } = findTranscripts(paths)
   const isSession = (path: string) => paths.includes(path) || !basename(path).startsWith('agent-')

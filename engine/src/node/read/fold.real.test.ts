@@ -24,7 +24,7 @@ const foldFile = (name: string) => {
 const edited = (fold: ReturnType<typeof foldFile>, edit: Edit, uuid: string) => {
   const at = { uuid, parentUuid: null, timestamp: '2026-11-01T00:00:00.000Z', sessionId: 's' }
   const position = { line: 0, offset: 0, length: 0, nth: 0 }
-  // On no parent: the newest message stays the newest.
+  // Has no parent, so the newest message stays the newest.
   fold.add({ record: editRecord(edit, at), position })
   return fold.view()
 }

@@ -50,7 +50,7 @@ test('a last line that is still being written is read again when it is whole', (
     sessionId: 's',
     message: { role: 'user', content: 'Never delete the logs.' },
   })
-  // Cut anywhere, also where the record is whole and only the end of its line is missing.
+  // Cut anywhere, even after the complete record but before the end of its line.
   for (const cut of [1, 30, rule.length - 5, rule.length - 1]) {
     writeFileSync(path, lines.join('') + rule.slice(0, cut))
     const { mark } = readLedger(path)

@@ -1,5 +1,5 @@
-// The facts of a transcript without its view, read again only from where they were read last. For programs that start
-// often and must answer at once.
+// The facts of a transcript without its view. Reading continues where the last reading ended. For programs that start often and
+// must answer at once.
 import type { Ledger } from '../../core/ledger/facts.ts'
 import { fromJson, toJson } from '../../core/ledger/json.ts'
 import { createLedger } from '../../core/ledger/ledger.ts'
@@ -10,20 +10,20 @@ import { forEachEntry } from './entries.ts'
 
 export type LedgerFile = {
   readonly ledger: Ledger
-  /** Where the next reading continues, as JSON: keep it anywhere. */
+  /** The position where the next reading continues, as JSON that can be stored anywhere. */
   readonly mark: JsonObject
   readonly bytesRead: number
 }
 
 /**
- * Reads what follows the mark of an earlier reading; everything where there is no mark, or where the file is not the one
- * that the mark was made for. Rules are exact either way; of older exchanges a mark holds only the most telling ones.
+ * Reads everything after the mark of an earlier reading, or the whole file if there is no mark or the mark belongs to another
+ * file. Rules are exact in both cases; of older exchanges, a mark keeps only the most important ones.
  */
 export function readLedger(path: string, mark?: unknown): LedgerFile {
   const from = startOf(path, mark)
   const book = createLedger(from > 0 && isObject(mark) ? fromJson(mark.ledger) : undefined)
   const known = new Set<unknown>()
-  /** Where the last line begins and ends; it may still be growing. */
+  /** Start and end of the last line, which may still grow. */
   let last = { start: from, end: from }
   const { format, bytes } = forEachEntry(
     path,
@@ -37,13 +37,13 @@ export function readLedger(path: string, mark?: unknown): LedgerFile {
     { from },
   )
   const ledger = book.ledger()
-  // Other formats can be read only from their start.
+  // Other formats can only be read from their start.
   const end = format === 'claude-code' ? (last.end <= Math.max(bytes, from) ? last.end : last.start) : 0
   const next = { bytes: end, fingerprint: markAt(path, end), ledger: toJson(ledger) }
   return { ledger, mark: next, bytesRead: Math.max(bytes, from) - from }
 }
 
-/** Where to continue reading: 0 if the mark does not fit the file. */
+/** The position to continue from; 0 if the mark does not fit the file. */
 function startOf(path: string, mark: unknown): number {
   const bytes = numberAt(mark, 'bytes') ?? 0
   if (!Number.isSafeInteger(bytes) || bytes <= 0) return 0

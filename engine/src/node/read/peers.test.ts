@@ -1,5 +1,5 @@
-// Defects of other agents, libraries and gateways in keeping and giving back what left the context, as tests that ours
-// does not have them. The sessions are made up.
+// Defects of other agents, libraries and gateways in keeping and restoring removed content, each with a test that ours does not
+// have it. The sessions are made up.
 import { appendFileSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ async function cleared(path: string, toolUseIds: readonly string[]) {
 }
 
 // Headroom: "reversible" ends after 1,800 seconds and 1,000 entries. gemini-cli: the mask names a file in a folder that is
-// swept. LiteLLM and LangChain's live state: nothing is stored at all.
+// cleaned up. LiteLLM and LangChain's live state: nothing is stored at all.
 test('an original can be had again however old it is, and without the file beside the session', async () => {
   const path = written(['the only copy'])
   const { stored } = await cleared(path, ['t0'])
@@ -47,7 +47,7 @@ test('an original can be had again however old it is, and without the file besid
   archive.close()
 })
 
-// Headroom's cache-killers: JSON that is read and written again has other spaces, other escapes, 1 for 1.0.
+// Headroom's cache-killers: JSON that is parsed and written again has different spaces and escapes, and 1 for 1.0.
 test('a record comes back as it was written, not as we would have written it', () => {
   const path = written(['x'])
   const line =
@@ -67,7 +67,7 @@ test('an edit names what it clears and copies none of it', async () => {
   expect(bytes).toBeLessThan(1_000)
 })
 
-// Headroom: the tool that gives originals back comes into the list when something was compressed, and breaks the cache.
+// Headroom: the tool that restores originals appears in the list after the first compression and breaks the cache.
 test('the recall tool is the same bytes before anything was cleared and after', async () => {
   const path = written(['x'])
   const definition = () => {
@@ -81,8 +81,8 @@ test('the recall tool is the same bytes before anything was cleared and after', 
   expect(definition()).toBe(before)
 })
 
-// cc#26771, and the bare "content cleared" of Claude Code and opencode: nothing says where the original is.
-// claude-code-router writes a bearer token into the prompt for it; an id is all that is needed.
+// cc#26771, and the bare "content cleared" of Claude Code and opencode: nothing says where the original is. claude-code-router
+// writes a bearer token into the prompt for it, although an id is enough.
 test('what stands in the place of a result says how to get it back, and nothing secret', async () => {
   const path = written(['the schema'])
   await cleared(path, ['t0'])
@@ -92,7 +92,7 @@ test('what stands in the place of a result says how to get it back, and nothing 
   ])
 })
 
-// OpenHarness#191, pi#6832: what is broken once stays broken, since every later run begins with the same file.
+// OpenHarness#191, pi#6832: a broken file stays broken, because every later run starts with it.
 test('a session whose calls lost their results opens, is cleared, and goes on', async () => {
   const path = written(['a'.repeat(1_000), 'b'.repeat(1_000)])
   const lost = session({ ids: (name) => `late-${name}` })

@@ -246,7 +246,7 @@ describe('a damaged file', () => {
     const ends = lines.map((_, at) => Buffer.byteLength(lines.slice(0, at + 1).join('')))
     for (let size = bytes.length; size >= 0; size -= size % 97 === 0 ? 1 : 13) {
       truncateSync(path, size)
-      // A record is whole when all but its newline is there.
+      // A record is complete if only its newline is missing.
       const whole = ends.filter((end) => end - 1 <= size).length
       expect(readAll(path).length).toBe(whole)
       expect(openIndex(path, { folder: false }).rows).toBe(whole)

@@ -24,7 +24,7 @@ describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is 
     }).toEqual(row)
     expect(scan.graph.orphans.length).toBe(measuredOrphans().get(row.file))
     expect(scan.graph.cuts).toEqual([])
-    // The file with two objects on line 128 also holds one of its records a second time, on line 131.
+    // The file with two objects on line 128 also repeats one of its records on line 131.
     expect(scan.table.duplicates.length).toBe(row.file.startsWith('05-') ? 1 : 0)
   })
 
@@ -52,7 +52,7 @@ describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is 
     const rows = ancestryOf({ table, boundaries, ...scan }, newest)
     expect(rows.at(0)).toBe(main[0]?.[1])
     expect(rows.at(-1)).toBe(table.ids.get(newest))
-    // In file 09 the line after the compaction hangs on the last kept message: its parents pass the boundary by.
+    // In file 09 the parent of the line after the compaction is the last kept message, so its ancestry skips the boundary.
     const passed = file.startsWith('09-') ? 0 : boundaries.length
     expect(rows.filter((row) => typeAt(table, row) === 'boundary').length).toBe(passed)
   })
@@ -64,7 +64,7 @@ describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is 
     expect(scan.epochs.map((epoch) => epoch.openedBy?.kept)).toEqual([undefined, 359 - 293, 628 - 551])
     const live = openLive(inFolder('pi-v1-before-compaction.jsonl'))
     expect(live.stop).toBe('boundary')
-    // 194 calls and 192 results stand between the kept stretch and the end: two calls were interrupted.
+    // 194 calls and 192 results between the kept part and the end, because two calls were interrupted.
     expect(tallyOf(live.entries)).toMatchObject({ toolUses: 194, toolResults: 192, unpaired: 2 })
   })
 

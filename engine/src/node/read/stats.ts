@@ -30,7 +30,7 @@ export type FolderStatistics = Statistics & {
   readonly withoutConversation: readonly string[]
 }
 
-/** Every `.jsonl` file below these paths, and the files among them whatever their name. */
+/** Every `.jsonl` file below these paths, and the given files whatever their names. */
 export function findTranscripts(paths: readonly string[]): Plan {
   const found: { files: string[]; bytes: number; unreadable: Unreadable[] } = { files: [], bytes: 0, unreadable: [] }
   const visit = (path: string, isNamed: boolean): void => {

@@ -1,5 +1,5 @@
-// The sub-agents of a session, wherever the client put them: inside the transcript, next to it, or in the session's
-// folder. Also the large tool results stored as files.
+// The sub-agents of a session, in all places that clients use: inside the transcript, next to it, or in the session's folder.
+// Also the large tool results stored as files.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
@@ -27,7 +27,7 @@ export type SubAgents = {
 
 export function findSubagents(path: string): SubAgents {
   const main = readMain(path)
-  // Files next to a sub-agent's own are its siblings.
+  // The neighbors of a sub-agent's file are its siblings.
   const beside = isAgentFile(path) ? [] : filesIn(dirname(path)).filter(isAgentFile)
   const inFolder = filesIn(join(sessionFolder(path), 'subagents')).filter(isAgentFile)
   const outside = [

@@ -136,7 +136,7 @@ test.for([1500, 3000, 6000])(
     if (result.type === 'failed') throw new Error(result.why)
     expect(result.restored.pieces).toEqual([plan])
     expect(result.tokens.after).toBeLessThanOrEqual(budget)
-    // Everything fits, so it is asked for once.
+    // Everything fits, so there is only one request.
     expect(asked).toHaveLength(1)
   },
 )

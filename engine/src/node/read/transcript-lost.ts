@@ -5,7 +5,7 @@ import { type ReadOptions, readTranscript } from './transcript.ts'
 
 export type LostFile = Lost &
   Pick<Transcript, 'path' | 'format' | 'sessionId'> & {
-    /** False if nothing in the file belongs to a conversation. */
+    /** False if the file has no conversation. */
     readonly isTranscript: boolean
   }
 
@@ -14,7 +14,7 @@ export function lostInFile(path: string, options: Pick<ReadOptions, 'onProgress'
   return lostInTranscript(readTranscript(path, { whole: true, ...options }))
 }
 
-/** At the start of a large file only the beginnings of long texts are compared. */
+/** At the start of a large file, only the beginnings of long texts are compared. */
 export function lostInTranscript({ path, format, place, entries }: Transcript): LostFile {
   const { sessionId, parentUuid } = place
   return { path, format, sessionId: sessionId || undefined, isTranscript: parentUuid !== null, ...lostIn(entries) }

@@ -1,5 +1,5 @@
-// Reads a transcript on disk: the live window from the end of the file, or everything. Of a large file that is read whole only the
-// end is kept; older entries have their long texts shortened and are read again if the view shows them. It writes nothing.
+// Reads a transcript on disk: the live window from the end of the file, or everything. If a large file is read whole, only its
+// end is kept; older entries have their long texts shortened and are read again if the view shows them. Writes nothing.
 
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { defined, isObject, type JsonObject } from '../../core/message/json.ts'
@@ -24,24 +24,24 @@ import { openIndex } from '../index/sidecar.ts'
 import { blocksFromEnd, forEachEntry, forEachLine, type Line, readLine, sniffFormat } from './entries.ts'
 
 export type ReadOptions = {
-  /** Only what precedes this entry; for a boundary, what its compaction worked on. */
+  /** Reads only up to this entry. For a boundary, reads the input of its compaction. */
   readonly before?: EntryName | undefined
   /** All entries. Default: those that the live window needs, unless `before` or `wholeBytes` is given. */
   readonly whole?: boolean | undefined
   /** Bytes at the end of the file whose entries are kept whole. Default: 64 MB. */
   readonly wholeBytes?: number | undefined
-  /** Reads the facts on the way, for callers that will ask for them: otherwise a large file is read once more. */
+  /** Also reads the facts, for callers that will need them. Otherwise a large file is read a second time. */
   readonly withFacts?: boolean
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
 
-/** Throws a StoreError if `before` is in no entry, and the system's error if the file cannot be read. */
+/** Throws a StoreError if no entry matches `before`, and the system's error if the file cannot be read. */
 export function readTranscript(path: string, options: ReadOptions = {}): Transcript {
   const { whole, before, wholeBytes } = options
   return whole || before !== undefined || wholeBytes !== undefined ? readAll(path, options) : readWindow(path)
 }
 
-/** Facts about the whole session are read from the file when they are asked for. */
+/** Facts about the whole session are read from the file on first use. */
 function readWindow(path: string): Transcript {
   const { entries, bytes } = windowEntries(path)
   const eachWhole = (visit: (entry: Entry) => void) => void forEachEntry(path, visit)
@@ -113,20 +113,20 @@ function readAll(path: string, options: ReadOptions): Transcript {
   return transcriptOf({ path, format, bytes, entries, cutoff, whole, eachWhole, facts })
 }
 
-/** Every record up to there, in file order: for a copy to append to. */
+/** Every record up to that entry, in file order, for a copy to append to. */
 export function forEachRecordAt(
   { path, format }: Pick<Transcript, 'path' | 'format'>,
   { before }: Pick<ReadOptions, 'before'>,
   visit: (record: JsonObject) => void,
 ): void {
   const cutoff = createCutoff(before)
-  // Of another agent's records only the converted ones belong into a session in our format.
+  // A session in our format gets only the converted records of another agent.
   const isOurs = (record: JsonObject) => format === 'claude-code' || typeof record.uuid === 'string'
   if (format === 'pi') forEachLine(path, (line) => recordsBefore(line, cutoff).forEach(visit))
   else forEachEntry(path, ({ record }) => cutoff.includes(record) && isOurs(record) && visit(record))
 }
 
-/** pi continues from a copy only if it is in its own format. */
+/** pi continues from a copy only if it is in pi's format. */
 function recordsBefore({ buffer, start, end, ...line }: Line, { includes }: Cutoff): readonly JsonObject[] {
   const { records } = decodeLine(buffer.toString('utf8', start, end))
   const read = createRecordReader('pi')
@@ -140,7 +140,7 @@ function recordsBefore({ buffer, start, end, ...line }: Line, { includes }: Cuto
 
 const longText = 300
 
-/** Keeps everything the tree and the edits are made of. */
+/** Keeps all fields that the tree and the edits need. */
 function withShortTexts(entry: Entry): Entry {
   const { record, position } = entry
   const short = record.subtype === editSubtype ? record : shorten(record)
@@ -180,7 +180,7 @@ export type LiveFile = {
   /** Everything that was read, in file order, including edits and side entries. */
   readonly read: readonly Entry[]
   readonly stop: LiveWindow['stop']
-  /** Edits, a compaction of ours or half of one were read: the fold decides what a request contains and how large it is. */
+  /** Edits, a compaction of ours or half of one were read, so the fold decides what a request contains and how large it is. */
   readonly isEdited: boolean
   readonly bytesRead: number
   /** Size of the file. */
@@ -208,12 +208,12 @@ function openWhole(path: string): LiveFile {
 
 type Loaded = { readonly entry: Entry; readonly head: Head }
 
-/** What is left to read, and where what was read starts. */
+/** The unread part, and the start of the part that was read. */
 type Tail = { readonly blocks: Iterator<readonly Line[], void>; start: number }
 
 /**
- * Reads back to the last boundary, and one more epoch if the window refers to something earlier. What is still missing
- * then is looked up in the index: it may be far back or not in the file at all.
+ * Reads back to the last boundary, and one more epoch if the window refers to something earlier. Anything still missing is looked
+ * up in the index, because it may be far back or not in the file at all.
  */
 function openFromTail(path: string, tail: Tail, size: number): Omit<LiveFile, 'bytes'> {
   let loaded: readonly Loaded[] = []
@@ -258,7 +258,7 @@ function earliestOf(path: string, uuids: readonly string[], start: number): numb
   return Math.min(start, ...uuids.map((uuid) => index.find(uuid)?.offset ?? start))
 }
 
-/** The lines of one answer lie close together: with this many lines before the window, none of them is cut off. */
+/** The lines of one answer are close together. With this many lines before the window, no answer is cut off. */
 const linesOfOneAnswer = 100
 
 function hasMargin(live: LiveWindow): boolean {

@@ -79,7 +79,7 @@ test('what stands in the place of a cleared result can be handed to the tool as 
   expect(run({ read: left })).toEqual(run({ read: 't1' }))
 })
 
-/** Reads a text part by part, as the answers say, and checks the cap on the way. */
+/** Reads a text part by part, following the answers, and checks the limit each time. */
 function readWhole(run: (input: unknown) => { readonly text: string }, id: string, maxTokens: number): string {
   let whole = ''
   let next: unknown = { read: id }

@@ -26,11 +26,11 @@ import type { Unreadable } from '../archive/catch-up.ts'
 import { contentProblem } from '../archive/database.ts'
 
 export type RecallOptions = RecallLimits & {
-  /** Or how to open it: then it is opened by the first call. */
+  /** An archive, or a function that opens it on the first call. */
   readonly archive: Archive | (() => Archive)
 }
 
-/** How long a call may index new records before it answers with what it has. */
+/** How long a call may index new records before it answers with what is indexed. */
 const budgetMs = 10_000
 
 export function createRecallTool(options: RecallOptions): RecallTool {
@@ -42,7 +42,7 @@ export function createRecallTool(options: RecallOptions): RecallTool {
   }
 }
 
-/** The same as two tools, for MCP servers. */
+/** The same functions as two tools, for MCP servers. */
 export function createRecallTools(options: RecallOptions): { readonly search: RecallTool; readonly read: RecallTool } {
   const id = { type: 'string', description: 'The id of a card, or a pointer.' }
   const phraseRead: AnswerStyle['phraseRead'] = (wanted, from) => `read(${JSON.stringify({ id: wanted, ...from })})`

@@ -1,5 +1,5 @@
-// Writes the engine's events to a JSONL file. Events carry no text of the conversation. A log that cannot be written
-// never disturbs the session.
+// Writes the engine's events to a JSONL file. Events carry no text of the conversation. A failure to write never disturbs the
+// session.
 import { appendFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Emit } from '../../core/ports/events.ts'

@@ -85,7 +85,7 @@ describe('of a file that a result showed in part', () => {
     read(session, 'a.ts', numbered(redact(text).trimEnd().split('\n')), true)
     const part = { lines: [[1, 6]], differs: [[2, 2]] }
     expect(await session.files.read('a.ts')).toEqual({ type: 'text', text: redact(text), part })
-    // A line that somebody put above moves the others.
+    // A line that somebody inserted above moves the others.
     writeFileSync(join(root, 'a.ts'), `// by hand\n${text}`)
     expect(await session.files.read('a.ts')).toEqual({
       type: 'text',
@@ -147,7 +147,7 @@ describe('of a file that a result showed in part', () => {
   })
 })
 
-// A tool may put anything in place of a secret, and may do so in some results of a session only.
+// A tool may replace a secret with anything, and may do so only in some results of a session.
 test('no secret that the results left out comes back, whatever happens to the file', async () => {
   const line = fc.oneof(
     fc.constantFrom('', '}', '  return', 'const name = "value"', '# a comment about this'),

@@ -1,5 +1,5 @@
-// Which files may be restored, and from where: on the session's own machine from disk, if the session was demonstrably
-// shown the file or the host permits it; for a transcript from another machine, only what the transcript contains.
+// Which files may be restored, and from where: on the session's own machine from disk, if the session has verifiably seen the
+// file or the host permits it; for a transcript from another machine, only the content of the transcript.
 import { constants, statSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
@@ -34,14 +34,14 @@ export function sessionFiles(input: SessionFilesInput): SessionFiles {
 
 type Witnesses = {
   readonly shown: Shown
-  /** What the transcript showed when the session was opened. */
+  /** The transcript's knowledge of files when the session was opened. */
   readonly opened: SeenFiles
 }
 
 /**
- * A transcript is untrusted and cannot open a file. Of a file that only the transcript showed, no more is restored than
- * the transcript contains, and only while the disk still has the same. Of a file that the open session was shown, only
- * the lines that were shown, unless the host redacts the text: then all of it.
+ * A transcript is untrusted and cannot open a file. For a file that only the transcript showed, restores at most the transcript's
+ * content, and only while the disk still has the same. For a file that the open session was shown, restores only the shown lines,
+ * or all of it if the host redacts the text.
  */
 function ownFiles({ cwd: root, permitted, redact }: SessionFilesInput, { shown, opened }: Witnesses): FileStore {
   const inside = workspaceFiles({ root, redact })
@@ -65,7 +65,7 @@ function ownFiles({ cwd: root, permitted, redact }: SessionFilesInput, { shown, 
     },
   }
 
-  /** A result showed something else in place of one of its lines. */
+  /** A result showed one of its lines differently. */
   function isHiddenIn(found: FileRead, path: string): boolean {
     if (redact || found.type !== 'text' || !shown.has(path)) return false
     return (shown.shownIn(path, found.text).part?.differs.length ?? 0) > 0
@@ -87,7 +87,7 @@ function fromTranscript(found: FileRead, seen: SeenFile | undefined): FileRead {
   return found.type === 'refused' && seen.isWhole ? { ...found, lastShown: seenText(seen) } : found
 }
 
-/** Every shown line is unchanged. Clients omit the newline after the last line. */
+/** True if every shown line is unchanged. Clients omit the newline after the last line. */
 function isStill({ lines, isWhole }: SeenFile, text: string): boolean {
   const now = text.split('\n')
   const shown = lines.at(-1) === '' ? lines.slice(0, -1) : lines
@@ -96,7 +96,7 @@ function isStill({ lines, isWhole }: SeenFile, text: string): boolean {
   return agrees(shown, now)
 }
 
-/** Its working directory is not on this machine. */
+/** True if its working directory is not on this machine. */
 function isFromElsewhere(entries: readonly Entry[]): boolean {
   const cwd = recordedFolder(entries)
   return cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true
@@ -106,7 +106,7 @@ function recordedFolder(entries: readonly Entry[]): string | undefined {
   return entries.map(({ record }) => stringAt(record, 'cwd')).findLast((path) => path !== undefined)
 }
 
-/** The folder's git state says nothing about a session whose files are elsewhere. */
+/** The folder's git state does not describe a session whose files are on another machine. */
 export function workspaceFor({ given, entries, cwd, isNamed }: WorkspaceInput): Workspace | undefined {
   if (given) return undefined
   const recorded = recordedFolder(entries)
@@ -121,7 +121,7 @@ type WorkspaceOptions = {
   readonly redact?: SafeRedact | undefined
 }
 
-/** Larger files are not source code that anybody reads whole. */
+/** Larger files are not source code that anyone reads whole. */
 const maxBytes = 2 * 1024 * 1024
 
 /** Reads files for restoring. Nothing outside the workspace is read unless allowed, and links cannot lead out of it. */
@@ -150,7 +150,7 @@ function isInside(root: string, path: string): boolean {
 }
 
 async function readText(path: string): Promise<FileRead> {
-  // Nonblocking: opening a pipe would wait for a writer.
+  // Nonblocking, because opening a pipe would wait for a writer.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     const state = await file.stat()

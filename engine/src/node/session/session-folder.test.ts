@@ -1,4 +1,4 @@
-// Whatever is kept beside a session stays beside it: a link in the way could lead anywhere.
+// Files of a session stay in its folder: a symbolic link in the way could lead anywhere.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -60,7 +60,7 @@ async function startStoredSubagent() {
   }
 }
 
-/** What writes beside a session, and the folder it writes to. */
+/** Code that writes next to a session, and its folder. */
 const writers: readonly (readonly [string, string, () => unknown])[] = [
   ['results', 'tool-results', () => storeResults(transcript(), [{ toolUseId: 't', content: 'x' }])],
   ['notes', 'session-memory', extract],
@@ -76,7 +76,7 @@ const writers: readonly (readonly [string, string, () => unknown])[] = [
   ['sub-agents of a session in a folder', 'subagents', startStoredSubagent],
 ]
 
-/** Runs it, whether it tells of a failure by a value or by throwing. */
+/** Runs it and returns the failure, whether returned or thrown. */
 async function outcomeOf(write: () => unknown): Promise<string> {
   try {
     return JSON.stringify(await write()) ?? ''

@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { type Disk, nodeDisk, systemError, tolerating } from '../write/disk.ts'
 
-/** The folder next to a transcript with the same name; `.files` is added if that would be the transcript itself. */
+/** The folder next to a transcript with the same name. Adds `.files` if that would be the transcript itself. */
 export function sessionFolder(transcript: string): string {
   const name = basename(transcript, extname(transcript))
   return join(dirname(transcript), name === basename(transcript) ? `${name}.files` : name)
@@ -40,7 +40,7 @@ export function itemsIn(folder: string): readonly Dirent[] {
   return tolerating(() => readdirSync(folder, { withFileTypes: true })) ?? []
 }
 
-/** Regular files only, sorted: links could lead anywhere. */
+/** Regular files only, sorted. Skips links, which could lead anywhere. */
 export function filesIn(folder: string): readonly string[] {
   const names = itemsIn(folder).flatMap((item) => (item.isFile() ? [item.name] : []))
   return names.toSorted().map((name) => join(folder, name))

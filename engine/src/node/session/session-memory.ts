@@ -1,5 +1,5 @@
 // Session notes on disk: `SESSION/session-memory/summary.md`, with an optional template and prompt. Files are replaced
-// atomically, changes made by a person meanwhile are merged, and only one extraction runs at a time, across processes.
+// atomically, changes by a person are merged, and only one extraction runs at a time, across processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Extraction, extractNotes, type SessionMemory } from '../../core/memory/extract.ts'
@@ -75,7 +75,7 @@ async function extractInto({ path, folder, lease }: Taken, input: Parameters<Ses
   const prompt = readText(join(folder, 'config', 'prompt.md'))
   const extraction = await extractNotes({ ...input, notes: before, prompt })
   if (extraction.type === 'failed') return extraction
-  // We were presumed dead and must not write.
+  // Another process considered this one dead, so it must not write.
   if (lease.confirm().type === 'lease-lost') return failed('another process took over')
   const now = readText(path)
   const next = now === undefined || now === base ? extraction.notes : merged(before, parseNotes(now), extraction.notes)

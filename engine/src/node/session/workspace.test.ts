@@ -31,7 +31,7 @@ function git(words: readonly string[], seconds = 1_000_000_000): string {
 
 const put = (path: string, text: string) => writeFileSync(join(folder, path), text)
 
-/** Commits everything and answers the commit's hash. */
+/** Commits everything and returns the commit's hash. */
 function commit(title: string, seconds?: number): string {
   git(['add', '-A'])
   git(['commit', '-q', '-m', title], seconds)

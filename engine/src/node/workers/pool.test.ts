@@ -54,7 +54,7 @@ test('sessions take turns, and the tasks of one are done in order', async () => 
     await Promise.all(tasks.map(async (task) => order.push(((await task) as { value: unknown }).value)))
   }
   await Promise.all([ask(0, 4), ask(1, 2), ask(2, 1)])
-  // The first begins at once; then each session that waits has its turn.
+  // The first starts at once; then each waiting session has its turn.
   expect(order).toEqual(['a0', 'a1', 'b0', 'c0', 'a2', 'b1', 'a3'])
 })
 
@@ -75,7 +75,7 @@ test.each([
   const [died, next] = await Promise.all([offload({ name, input: 2 }), offload({ name: 'echo', input: 3 })])
   expect([died, next]).toEqual([{ type: 'failed', why }, done(3)])
   expect(started()).toBe(2)
-  // It is reported each time.
+  // Reported each time.
   expect(await offload({ name, input: 4 })).toEqual({ type: 'failed', why })
 })
 

@@ -1,5 +1,5 @@
-// Worker threads that all engines of a process share. Sessions take turns: each gets one task done before any gets a second
-// one. Threads start when they are needed, and an idle one does not keep the process alive.
+// Worker threads shared by all engines of a process. Sessions take turns: each gets one task done before any gets a second one.
+// Threads start on demand, and an idle one does not keep the process alive.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { errorText } from '../../core/message/json.ts'
@@ -23,9 +23,9 @@ export type PoolOptions = { readonly maxThreads: number; readonly start: () => W
 export class WorkerPool {
   private readonly options: PoolOptions
   private readonly threads = new Set<Thread>()
-  /** The jobs of each session that waits. The session whose turn is next comes first. */
+  /** The jobs of each waiting session, next session first. */
   private readonly waiting = new Map<object, Job[]>()
-  /** Why no thread can be started. */
+  /** The reason why no thread can start. */
   private problem: string | undefined
   private lastId = 0
 
@@ -61,7 +61,7 @@ export class WorkerPool {
     })
   }
 
-  /** A thread that works on it stops after its slice, and is busy until then. */
+  /** The thread that works on it stops after its slice, and is busy until then. */
   private abort(session: object, job: Job): void {
     const left = (this.waiting.get(session) ?? []).filter((other) => other !== job)
     if (left.length > 0) this.waiting.set(session, left)
@@ -76,7 +76,7 @@ export class WorkerPool {
       const job = thread && this.next()
       if (!job) return
       thread.job = job
-      // The process waits for work that somebody waits for.
+      // Keeps the process alive while a caller waits for the work.
       thread.worker.ref()
       try {
         post(thread.worker, { type: 'task', id: job.id, ...job.task })
@@ -105,7 +105,7 @@ export class WorkerPool {
     job?.end(outcome)
   }
 
-  /** Undefined if all are busy, or none can be started. */
+  /** Undefined if all are busy or none can be started. */
   private startThread(): Thread | undefined {
     if (this.threads.size >= this.options.maxThreads) return undefined
     try {
@@ -134,7 +134,7 @@ export class WorkerPool {
     this.assign()
   }
 
-  /** Its task is done elsewhere, and the next task starts another thread. One that never got ready would fail again. */
+  /** Its task runs elsewhere, and the next task starts another thread. A thread that was never ready would fail again. */
   private lose(thread: Thread, why: string): void {
     if (!this.threads.delete(thread)) return
     if (!thread.isReady) this.giveUp(why)
@@ -157,7 +157,10 @@ function post(worker: Worker, message: ToThread): void {
   worker.postMessage(message)
 }
 
-/** Compactions are rare and take a tenth of a second: four threads do about forty in a second. One processor is left to the event loop. */
+/**
+ * Compactions are rare and take a tenth of a second, so four threads do about forty per second. One processor is left for the
+ * event loop.
+ */
 const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
 let shared: WorkerPool | undefined
@@ -168,7 +171,7 @@ export function sharedPool(): WorkerPool {
   return shared
 }
 
-/** Without the options and the environment of the process: it needs neither preloaded modules nor secrets. */
+/** Without the options and the environment of the process, because it needs neither preloaded modules nor secrets. */
 function startWorker(): Worker {
   return new Worker(new URL('./compaction-worker.ts', import.meta.url), { name: 'everlong', execArgv: [], env: {} })
 }

@@ -1,4 +1,4 @@
-// A compaction in a worker thread has the same result as on the main thread, whatever the session.
+// A compaction in a worker thread has the same result as on the main thread, for any session.
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -80,7 +80,7 @@ describe('edits applied to a file', () => {
     const archive = openArchive(path, { folder: join(folder, 'archive') })
     expect(archive.toolResult('t1')?.content).toBe('a\nb\nc\n')
     expect(archive.read('t1')?.text).toBe('a\nb\nc\n')
-    // It lies in the transcript and beside it, and is found once.
+    // It is in the transcript and next to it, but is found only once.
     expect(archive.search({ words: 'b', kinds: ['tool-result'] }).matches.map(({ id }) => id)).toEqual(['t1'])
     archive.close()
     await applyEdits(

@@ -73,7 +73,7 @@ function makeFolders(path: string): void {
 
 export type DiskProblem = { readonly code: string; readonly message: string }
 
-/** A system error in plain words. Any other error is a bug of ours and is thrown again. */
+/** A system error in plain words. Throws any other error again, because it is a bug of ours. */
 export function diskProblem(error: unknown): DiskProblem {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error) {
     const words = error.syscall === ownCall ? undefined : plainWords[error.code]
@@ -83,14 +83,14 @@ export function diskProblem(error: unknown): DiskProblem {
   throw error
 }
 
-/** What a failed operation on a session's file means for its writer. */
+/** The reason for a StoreError after a failed operation on a session's file. */
 export function storeReason({ code }: Pick<DiskProblem, 'code'>): StoreErrorReason {
   if (code === 'ENOENT' || code === 'ESTALE') return 'lost'
   if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return 'denied'
   return ['ELOOP', 'EEXIST', 'ENOTDIR', 'EISDIR', 'EINVAL', 'ENAMETOOLONG'].includes(code) ? 'invalid' : 'unavailable'
 }
 
-/** Without the path, for a list that already shows it. */
+/** Omits the path, for a list that already shows it. */
 export function whyUnreadable(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return ('code' in error && plainWords[String(error.code)]) || error.message
@@ -127,7 +127,7 @@ export function ignoring<T>(codes: readonly string[], run: () => T): T | undefin
   }
 }
 
-/** Undefined if the system fails, whatever the reason. */
+/** Undefined if the system fails for any reason. */
 export function tolerating<T>(run: () => T): T | undefined {
   try {
     return run()
@@ -141,7 +141,7 @@ export function remove(disk: Disk, path: string): void {
   ignoring(['ENOENT'], () => disk.unlink(path))
 }
 
-/** Opens the file, and closes it whatever happens. */
+/** Opens the file, and always closes it. */
 export function withFile<T>(disk: Disk, [path, opening]: readonly [string, Opening], use: (file: number) => T): T {
   const file = disk.open(path, opening)
   try {
@@ -162,8 +162,8 @@ export function writeWhole(to: WritableFile, bytes: Uint8Array, onProgress?: (wr
   }
 }
 
-// Whole files: nobody takes a part of one for the whole, whatever stops the process or the machine. What a failure leaves is
-// removed.
+// Writes whole files: a reader never sees part of one, even after a crash of the process or the machine. Removes the remains of a
+// failure.
 
 export type WholeFileOptions = {
   readonly disk?: Disk
@@ -220,7 +220,7 @@ export function writeNewTranscript(path: string, give: (write: (record: JsonObje
 
 const batchSize = 500
 
-/** Of a text in parts. */
+/** Writes a text in parts. */
 export function writeNewFile(path: string, give: (write: (text: string) => void) => void): boolean {
   const file = ignoring(['EEXIST'], () => nodeDisk.open(path, 'create-only'))
   if (file === undefined) return false

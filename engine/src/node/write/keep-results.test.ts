@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const textOf = (at: number) => `line of file ${at}\n`.repeat(600)
 
-/** Six results, of which all but the newest three are cleared before the next request. */
+/** Six results. All but the newest three are cleared before the next request. */
 async function cleared(path?: string) {
   const events: EngineEvent[] = []
   const engine = createEngine({

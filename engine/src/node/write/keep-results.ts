@@ -1,5 +1,5 @@
-// Stores tool results next to the session before they are cleared from the view, where Claude Code keeps large ones and
-// people look for them: SESSION/tool-results/ID.txt. It never overwrites a file and never leaves that folder.
+// Stores tool results next to the session before they are cleared from the view, in the place where Claude Code keeps large ones:
+// SESSION/tool-results/ID.txt. Never overwrites a file and never leaves that folder.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
@@ -50,7 +50,7 @@ function resultsIn({ messages, sources }: View) {
   )
 }
 
-/** The results as recorded, whatever edits did to them since. */
+/** The results as recorded, regardless of later edits. */
 export function originalResults(
   file: { readonly entry: (uuid: string) => { readonly record: JsonObject } | undefined },
   items: readonly { readonly toolUseId?: string; readonly uuids: readonly string[] }[],
@@ -63,7 +63,7 @@ export function originalResults(
   })
 }
 
-/** The block of a record that holds the result of this call. */
+/** The block with the result of this call. */
 export function resultBlock(record: JsonObject, toolUseId: string): JsonObject | undefined {
   return blocksOf(objectAt(record, 'message')?.content).find(
     (block) =>
@@ -90,7 +90,7 @@ export function storeResults(transcript: string, results: readonly ToolResult[],
   }
 }
 
-/** Undefined if a text file cannot hold all of it: other blocks, or a lone surrogate, which UTF-8 cannot encode. */
+/** Undefined if a text file cannot hold everything: other blocks, or a lone surrogate, which UTF-8 cannot encode. */
 function textIn(content: unknown): string | undefined {
   const blocks = blocksOf(content)
   const isWhole = !Array.isArray(content) || (blocks.length === content.length && blocks.every(isText))

@@ -1,5 +1,5 @@
-// Reports the damage of a transcript, and writes a repaired copy: one record per line, without torn text and duplicates,
-// cycles cut, orphans attached to the entry before them. The original never changes, and whole records are copied as they are.
+// Reports the damage of a transcript, and writes a repaired copy: one record per line, no torn text or duplicates, cycles cut,
+// orphans attached to the entry before them. The original never changes, and whole records are copied unchanged.
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { type Finding, findingsOf, type Tally, tallyOf } from '../../core/transcript/report/findings.ts'
 import { isTranscript, type Scan } from '../../core/transcript/tree/scan.ts'
@@ -57,7 +57,7 @@ function repairedParents({ table, graph }: Pick<Scan, 'table' | 'graph'>): Reado
   return new Map([...graph.orphans, ...graph.cuts].map((row) => [row, uuids.get(graph.parents[row] ?? -1) ?? null]))
 }
 
-/** Keeps the old parent in a field of ours. */
+/** Keeps the old parent in an extra field. */
 function withParent(text: string, parentUuid: string | null): string {
   const record = JSON.parse(text)
   const everlong = { ...record.everlong, parentUuidBeforeRepair: record.parentUuid }

@@ -50,7 +50,7 @@ describe('a crash', () => {
   })
 
   test('at each byte of one small session does the same', async () => {
-    // Byte by byte, so that a cut can also fall inside the é.
+    // Byte by byte, so that a cut can also be inside the é.
     const text = Buffer.from('{"a":"é"}\n{"b":[1,"\\n"]}\n{}\n').toString('latin1')
     for (let cut = 0; cut <= text.length; cut++) {
       writeFileSync(session, text.slice(0, cut), 'latin1')
@@ -73,7 +73,7 @@ describe('a crash', () => {
 })
 
 describe('a write that fails', () => {
-  /** A disk that writes to the session at most `room` bytes, and can be told that nothing can be cut off. */
+  /** A disk that writes at most `room` bytes to the session. Truncation can be made to fail. */
   function smallDisk() {
     const state = { room: Number.POSITIVE_INFINITY, canTruncate: true }
     const sessions = new Set<number>()
@@ -88,7 +88,7 @@ describe('a write that fails', () => {
       write: (file, bytes) => {
         if (!sessions.has(file)) return nodeDisk.write(file, bytes)
         if (state.room === 0) throw systemError('ENOSPC', 'no space left on device')
-        // Short writes are the rule on this disk: never more than 5 bytes at a time.
+        // Short writes are normal on this disk: at most 5 bytes at a time.
         const written = nodeDisk.write(file, bytes.subarray(0, Math.min(state.room, 5)))
         state.room -= written
         return written

@@ -1,4 +1,4 @@
-// The writer among real processes, which are stopped and killed.
+// The writer in real processes, which are stopped and killed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { openWriter } from './writer.ts'
 
 type Worker = {
   readonly pid: number
-  /** All that it has answered so far. */
+  /** All answers so far. */
   readonly answers: readonly unknown[]
   readonly next: () => Promise<unknown>
   readonly ask: (command: object) => Promise<unknown>
@@ -53,7 +53,7 @@ async function startWorker(): Promise<Worker> {
     answers.push(...lines.map((line): unknown => JSON.parse(line)))
     wake()
   })
-  // Told to somebody who has just been killed: nobody minds.
+  // Ignores errors of writing to a child that was just killed.
   child.stdin.on('error', () => undefined)
   const ended = new Promise<void>((resolve) => {
     child.on('close', () => {
@@ -89,7 +89,7 @@ async function deadProcess(): Promise<number> {
   return worker.pid
 }
 
-/** The lock of somebody who died: written long ago or just now, it makes no difference. */
+/** The lock of a dead process. Its age makes no difference. */
 function leaveLock(path: string, pid: number, round: number): void {
   const now = Date.now()
   const lock = {
@@ -126,7 +126,7 @@ describe('writers that are killed at random', () => {
     for (let at = 0; at < 3; at++) running.push(await startOne())
     for (let kill = 0; kill < kills; kill++) {
       await pause(20 + random() * 80)
-      // Mostly whoever is writing: it has the most to lose.
+      // Mostly the process that is writing, because it has the most to lose.
       const writing = running.findIndex((worker) => worker.pid === lockHolder())
       const at = writing >= 0 && random() < 0.7 ? writing : Math.floor(random() * running.length)
       running[at]?.signal('SIGKILL')
@@ -138,7 +138,7 @@ describe('writers that are killed at random', () => {
     for (const worker of running) await worker.ended
 
     const lines = readFileSync(session, 'utf8').split('\n')
-    // The file may end in the middle of a record; if not, there is nothing after its last newline.
+    // The file may end in the middle of a record. Otherwise nothing follows its last newline.
     const last = lines.pop()
     if (last !== undefined && last !== '') lines.push(last)
     const read = lines.map((line): NumberedRecord | 'torn' => {
@@ -152,7 +152,7 @@ describe('writers that are killed at random', () => {
     const records = read.filter((record) => record !== 'torn')
 
     expect(records.filter((record) => sumOf(record) !== record.sum)).toEqual([])
-    // One holder after the other: each token is one block, and a torn line is where a block ends.
+    // One holder after the other: each token is one block, and a torn line ends a block.
     const blocks = read.flatMap((record, at) => {
       const before = read[at - 1]
       if (record === 'torn') return ['torn']
@@ -169,7 +169,7 @@ describe('writers that are killed at random', () => {
       const answers = worker.answers.slice(1)
       expect(answers).toEqual(answers.map((_, at) => ({ seq: at + 1 })))
       acknowledged += answers.length
-      // One more may be in the file: killed after the write, before it could say so.
+      // The file may have one more: the process was killed after the write, before it could report it.
       expect([answers.length, answers.length + 1]).toContain(written.length)
     }
     expect(acknowledged).toBeGreaterThan(100)
@@ -206,7 +206,7 @@ describe('the lease of a dead process', () => {
     for (const result of results) if (result.type === 'opened') result.writer.close()
   })
 
-  // Where the system does not say when a process began, only the time can tell.
+  // If the system does not tell when a process started, only the time can decide.
   const systemTells = nodeProcesses.self().started !== undefined
   test.runIf(systemTells)('is free also when another process has its number by now', async () => {
     const other = await startWorker()

@@ -114,7 +114,7 @@ describe('what is written', () => {
       writer.close()
       return [afterAppends, afterFlush, syncs]
     }
-    // Once for the file's name in its folder, when it is opened; then for its bytes.
+    // Once for the file's name in its folder when it is opened, then for its bytes.
     expect([await syncsWith('never'), await syncsWith('turn'), await syncsWith('always')]).toEqual([
       [0, 0, 0],
       [1, 2, 3],

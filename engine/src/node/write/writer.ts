@@ -32,7 +32,7 @@ export type WriterOptions = LeaseOptions & {
   readonly sync?: Sync
   /** Which uuids were in the file when it was opened. Default: none. */
   readonly knows?: (uuid: string) => boolean
-  /** Takes uuids and parents as they are: the records are a copy of a session that others wrote. */
+  /** Keeps uuids and parents unchanged, because the records are copied from another session. */
   readonly isCopy?: boolean
 }
 
@@ -45,7 +45,7 @@ export type AppendResult =
   | { readonly type: 'appended'; readonly records: number; readonly bytes: number }
   | RecordRefused
   | LeaseLost
-  /** `left` says what is in the file: nothing, or a part (a torn line, or some of several records). */
+  /** `left`: whether the file contains nothing of it or a part (a torn line, or some of several records). */
   | ({ readonly type: 'write-failed'; readonly left: 'nothing' | 'part' } & DiskProblem)
   | SyncFailed
 
@@ -60,8 +60,8 @@ export type TranscriptWriter = {
   /** In one write. Records are stored in call order. */
   readonly append: (record: JsonObject) => AppendResult
   /**
-   * Records that belong together (a compaction), in one write: all or none. Only a kill or a power cut during that
-   * write can leave some of them; half a compaction is undone by whoever opens the session next.
+   * Records that belong together (a compaction), in one write: all or none. Only a kill or a power cut during that write can
+   * leave some of them; the next process that opens the session undoes half a compaction.
    */
   readonly appendAll: (records: readonly JsonObject[]) => AppendResult
   readonly flush: () => FlushResult
@@ -103,7 +103,7 @@ function openHere(path: string, disk: Disk, options: WriterOptions): OpenResult 
   }
 }
 
-/** So that the name of a new file survives a power cut. Where folders cannot be opened, the system does this itself. */
+/** Makes the name of a new file survive a power cut. On systems where folders cannot be opened, the system does this itself. */
 function syncFolder(disk: Disk, folder: string): void {
   const file = ignoring(['EISDIR', 'EPERM', 'EACCES'], () => disk.open(folder, 'read'))
   if (file === undefined) return
@@ -131,7 +131,7 @@ type OpenFile = { readonly path: string; readonly file: number; readonly disk: D
 function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
   const { disk, file, lease, path } = open
   const sync = options.sync ?? 'never'
-  // All that is kept of each record: a session can be very long.
+  // The only data kept about each record, because a session can be very long.
   const written = new Set<string>()
   const knows = (uuid: string) => written.has(uuid) || (options.knows?.(uuid) ?? false)
   let closed = false
@@ -145,7 +145,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
     const lines = toLines(records, { knows, isCopy: options.isCopy })
     if (lines.type === 'refused') return lines
     if (records.length === 0) return { type: 'appended', records: 0, bytes: 0 }
-    // Encoded first, to keep the time between lease check and write as short as possible.
+    // Encoded early, to keep the time between lease check and write as short as possible.
     let bytes: Uint8Array = Buffer.from(lines.text)
     try {
       const state = lease.confirm()
@@ -218,13 +218,13 @@ function writeOrRevert(open: OpenFile, bytes: Uint8Array): AppendResult | undefi
 }
 
 /**
- * Truncates what a failed write left, because half a compaction is worse than none. Only if the end of the file is
- * exactly that: a process that ignores leases may have written too.
+ * Truncates the remains of a failed write, because half a compaction is worse than none. Only if the end of the file is exactly
+ * that, because a process that ignores leases may have written too.
  */
 function revert(open: OpenFile, part: Uint8Array): 'nothing' | 'part' {
   if (part.length === 0) return 'nothing'
   const { disk, file } = open
-  // A second failure is not reported: the first one is.
+  // Only the first failure is reported.
   const left = tolerating(() => {
     const start = disk.stat(file).size - part.length
     if (start < 0) return 'part'
@@ -239,16 +239,16 @@ function revert(open: OpenFile, part: Uint8Array): 'nothing' | 'part' {
 
 type LineRules = {
   readonly knows: (uuid: string) => boolean
-  /** Takes uuids and parents as they are, for a copy of a session that others wrote. */
+  /** Keeps uuids and parents unchanged, for a copy of another session. */
   readonly isCopy?: boolean | undefined
 }
 
 type RecordLines = { readonly type: 'lines'; readonly text: string; readonly uuids: readonly string[] } | RecordRefused
 
-/** Says which record it is, what is wrong with it and what to do. */
+/** Names the record, the problem and the remedy. */
 type RecordRefused = { readonly type: 'refused'; readonly message: string }
 
-/** A record that would read back differently is refused, never adjusted. */
+/** Refuses a record that would read back differently. Never changes it. */
 export function toLines(records: readonly unknown[], { knows, isCopy }: LineRules): RecordLines {
   const uuids = new Set<string>()
   const lines: string[] = []

@@ -1,4 +1,4 @@
-// What a session makes of failures of its file.
+// How a session reports failures of its file.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

@@ -36,11 +36,11 @@ export function transcriptFiles(options: Pick<WriterOptions, 'ifHeld' | 'sync'>)
     open: async (id, { as, owner = 'everlong', parent, isCopy = false }) => {
       try {
         const path = parent === undefined ? id : subagentFile(parent, id)
-        // No link on the way is followed.
+        // Follows no link on the way.
         if (parent !== undefined) makeSessionFolder(dirname(path))
         const result = await openTranscript(path, { ...options, as, owner, isCopy })
         if (result.type !== 'opened') return result
-        // A fork has a path of its own.
+        // A fork has its own path.
         return { type: 'opened', session: { ...result.session, id: result.session.path ?? path } }
       } catch (error) {
         throw storeErrorOf(error)
@@ -54,7 +54,7 @@ function subagentFile(session: string, id: string): string {
   return join(sessionFolder(session), 'subagents', `${id.slice(subagentId(session, '').length)}.jsonl`)
 }
 
-/** A failure of the disk in plain words. Any other error is a bug of ours and is thrown again. */
+/** A failure of the disk in plain words. Throws any other error again, because it is a bug of ours. */
 export function storeErrorOf(error: unknown, more = ''): StoreError {
   if (error instanceof StoreError) return error
   const problem = diskProblem(error)
@@ -63,7 +63,7 @@ export function storeErrorOf(error: unknown, more = ''): StoreError {
 
 export type TranscriptOptions = WriterOptions & Pick<OpenOptions, 'as'>
 
-/** Throws a StoreError when the file is no transcript that can be continued, or cannot be written. */
+/** Throws a StoreError if the file is not a transcript that can be continued, or cannot be written. */
 export async function openTranscript(path: string, { as, ...options }: TranscriptOptions): Promise<OpenResult> {
   const refused = as === 'new' ? whyNotNew(path) : whyNotContinued(path)
   if (refused) return refused
@@ -164,7 +164,7 @@ function alreadyThere(path: string, records: readonly StoredRecord[], expected: 
   }
 }
 
-/** From the archive, or by reading the file where this Node has no SQLite. */
+/** Uses the archive, or reads the file if this Node has no SQLite. */
 export function recallOnDisk(path: string): Recall {
   const plain = recallIn(() => allEntries(path))
   const withArchive = async <T>(use: (archive: Archive) => T): Promise<T> => {

@@ -24,9 +24,9 @@ import { sessionsToErase, sessionsToList } from '../rules.ts'
 import { openTranscript, storeErrorOf } from './file.ts'
 
 export type JsonlOptions = {
-  /** It is created if it is missing. */
+  /** Created if it is missing. */
   readonly folder: string
-  /** When records are forced to the disk (fsync). Default: `never`, which leaves it to the system. */
+  /** When records are flushed to disk (fsync). Default: `never`, which leaves it to the system. */
   readonly sync?: Sync
 }
 
@@ -53,7 +53,7 @@ export function jsonlSessions(options: JsonlOptions): SessionStore {
 async function open({ folder, ...writing }: JsonlOptions, id: string, options: OpenOptions): Promise<OpenResult> {
   const { as, owner = 'everlong', user, parent, isCopy } = options
   const path = transcriptPath(folder, id)
-  // Even a copy needs an id that can be a file, apart from those of other sessions.
+  // Even a copy needs an id that can be a file name and differs from those of other sessions.
   if (as === 'new') checkNewSessionId(id, path === undefined || transcriptName.test(id) ? { parent } : options)
   if (path === undefined) return { type: 'missing' }
   const isThere = isTranscript(folder, path)
@@ -62,7 +62,7 @@ async function open({ folder, ...writing }: JsonlOptions, id: string, options: O
   if (as === 'new') makeFolderBelow(folder, dirname(path))
   const result = await openTranscript(path, { ...writing, as, owner, ...(isCopy ? { isCopy } : {}) })
   if (result.type !== 'opened') return result
-  // As in other stores: written in the background, and checked against the version.
+  // As in other stores, written in the background and checked against the version.
   const { appendNow: _, ...session } = result.session
   if (as === 'new' && user !== undefined) await writeUser(path, user, session)
   return { type: 'opened', session: { ...session, id } }
@@ -91,7 +91,7 @@ function userFile(path: string): string {
   return join(sessionFolder(path), 'session.json')
 }
 
-/** A session whose user cannot be noted could not be erased by user, so it is not started. */
+/** A session whose user cannot be written could not be erased by user, so it does not start. */
 async function writeUser(path: string, user: string, { release }: Pick<HeldSession, 'release'>): Promise<void> {
   try {
     makeFolderBelow(dirname(path), sessionFolder(path))
@@ -136,7 +136,7 @@ function erase(folder: string, which: Erasure): number {
 
 const extension = '.jsonl'
 
-/** Undefined if no file in the folder can have this id. Folders may contain more ids than a new session may have. */
+/** Undefined if no file in the folder can have this id. Folders may contain ids that a new session must not have. */
 function transcriptPath(folder: string, id: string): string | undefined {
   const names = id.split('/')
   const isSafe = names.every((name) => name !== '' && name !== '.' && name !== '..' && !/[\\:\0]/.test(name))
@@ -151,7 +151,7 @@ function parentIn(id: string): string | undefined {
   return /^(.+)\/subagents\/[^/]+$/s.exec(id)?.[1]
 }
 
-/** All transcripts, wherever they are below the folder. */
+/** All transcripts at any depth below the folder. */
 function transcriptsIn(folder: string): readonly string[] {
   return itemsIn(folder).flatMap((item) => {
     const path = join(folder, item.name)
@@ -160,7 +160,7 @@ function transcriptsIn(folder: string): readonly string[] {
   })
 }
 
-/** Whether there is a transcript that no link leads to. */
+/** True if there is a transcript without a link on its path. */
 function isTranscript(folder: string, path: string): boolean {
   const found = ignoring(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'], () => lstatSync(path))
   if (found?.isFile() !== true) return false
@@ -170,8 +170,8 @@ function isTranscript(folder: string, path: string): boolean {
 }
 
 /**
- * With what is kept next to them, locks and caches. A transcript that stays is never removed, wherever it is. Writers that
- * still have one open get an error at their next append.
+ * Erases transcripts with their neighboring files, locks and caches. Never removes a transcript that stays, wherever it is.
+ * Writers that still have an erased one open get an error at their next append.
  */
 function eraseTranscripts(gone: ReadonlySet<string>, staying: ReadonlySet<string>): void {
   for (const path of gone) {
@@ -183,13 +183,13 @@ function eraseTranscripts(gone: ReadonlySet<string>, staying: ReadonlySet<string
     for (const file of filesIn(folder)) if (gone.has(lockedBy(file) ?? '')) rmSync(file, { force: true })
 }
 
-/** The transcript whose lock this is, or a file that a taking of the lock left. */
+/** The transcript of this lock, or of a file left over from taking it. */
 function lockedBy(file: string): string | undefined {
   const name = /^(.+\.jsonl)\.lock(\..+)?$/s.exec(basename(file))?.[1]
   return name === undefined ? undefined : join(dirname(file), name)
 }
 
-/** Without the transcripts in it that stay, and without what belongs to these. */
+/** Removes a folder, except the transcripts in it that stay and their files. */
 function removeFolder(folder: string, staying: ReadonlySet<string>): void {
   const found = lstatSync(folder, { throwIfNoEntry: false })
   if (!found || found.isFile()) return

@@ -1,4 +1,4 @@
-// A server that stops right after it has accepted a connection, in the same packet.
+// A server that stops right after it accepted a connection, in the same packet.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'

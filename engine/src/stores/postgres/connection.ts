@@ -1,11 +1,11 @@
-// Connects to the database: with a pool of the host's, or with one that is made from a URL when it is first needed. Each
-// statement is alone or part of one transaction, so that a proxy may give each transaction another connection.
+// Connects to the database with a pool of the host's, or with one that is created from a URL on first use. Each statement is
+// alone or part of one transaction, so that a proxy may use a different connection for each transaction.
 import { errorText, stringAt } from '../../core/message/json.ts'
 import { StoreError, type StoreErrorReason } from '../../core/ports/session-store.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** What is used of `pg`. */
+/** The part of `pg` that is used. */
 export type PostgresClient = {
   readonly query: (text: string, values?: unknown[]) => Promise<{ readonly rows: Row[] }>
   readonly release: (error?: Error | boolean) => void
@@ -21,20 +21,20 @@ export type PostgresPool = Pick<PostgresClient, 'query'> & {
 
 export type Query = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>
 
-/** What every statement needs. */
+/** Needed by every statement. */
 export type Tables = {
-  /** Quoted, so that it may be a word of SQL. */
+  /** Quoted, so that it may be an SQL keyword. */
   readonly schema: string
   readonly tenant: string
-  /** Statements about this tenant; `$1` is the tenant. */
+  /** Runs statements for this tenant; `$1` is the tenant. */
   readonly run: Query
   readonly leaseMs: number
 }
 
-/** Of one session; `$2` is its id. */
+/** Tables for one session; `$2` is its id. */
 export type SessionTables = Pick<Tables, 'schema' | 'run' | 'leaseMs'> & {
   readonly id: string
-  /** The id with the tenant, as words of the index have it. */
+  /** The id with the tenant, in the form of the index words. */
   readonly key: string
 }
 
@@ -77,13 +77,13 @@ export function connect(place: Database, connections: number): Connection {
     close: async () => {
       if (isClosed) return
       isClosed = true
-      // The host's own pool is the host's to close.
+      // The host closes its own pool.
       if ('url' in place) await (await pool)?.end()
     },
   }
 }
 
-/** Remembers the statement that is running, for the message if it fails. */
+/** Remembers the current statement for the message if it fails. */
 type NoteStatement = (text: string) => void
 
 async function inTransaction<T>(
@@ -91,7 +91,7 @@ async function inTransaction<T>(
   work: (query: Query) => Promise<T>,
   note: NoteStatement,
 ): Promise<T> {
-  // Without a listener, a connection that breaks between two statements ends the process. The next statement fails.
+  // Without a listener, a connection that breaks between two statements ends the process. The next statement reports the failure.
   const ignore = () => undefined
   client.on?.('error', ignore)
   try {
@@ -134,8 +134,8 @@ type EventfulPool = {
 }
 
 /**
- * A connection that breaks is replaced, and the next statement tells if there is none. Without a listener it would end the process, also
- * in the moment between the pool and the caller who gets it.
+ * A broken connection is replaced, and the next statement reports if there is none. Without a listener it would end the process,
+ * even in the moment between the pool and the caller that gets it.
  */
 export function unbreakable<Pool extends EventfulPool>(pool: Pool): Pool {
   pool.on('error', () => undefined)
@@ -152,8 +152,8 @@ async function importPg() {
 }
 
 /**
- * Host and database, without user and password. A mistyped URL may have its password anywhere, so a URL is only shown if it
- * is clear which part is which. An "@" after the host means that it is not.
+ * Host and database, without user and password. A mistyped URL may have its password anywhere, so a URL is shown only if its
+ * parts are clear. They are not if an "@" follows the host.
  */
 function placeIn(url: string): string {
   const parsed = /^postgres(ql)?:\/\//.test(url) && URL.canParse(url) ? new URL(url) : undefined
@@ -174,7 +174,7 @@ export function sessionTables({ schema, tenant, run, leaseMs }: Tables, id: stri
   return { schema, leaseMs, id, key: `${tenant}\n${id}`, run: (text, values) => run(text, [id, ...values]) }
 }
 
-/** By what the statement does: the words of the database may be in any language. */
+/** Judges by the statement, because the messages of the database may be in any language. */
 function missingPermission(statement: string): string {
   const isCreating = /^\s*CREATE\b/.test(statement)
   return isCreating
@@ -191,7 +191,7 @@ const temporaryWords = /connection terminated|timeout|connection ended|client wa
 
 type Place = { readonly where: string; readonly statement: string }
 
-/** What a failure of the database means, for a person and for a program. */
+/** A failure of the database, explained to a person and a program. */
 function storeErrorOf(error: unknown, { where, statement }: Place): StoreError {
   // These carry the URL with its password.
   if (error instanceof URIError || stringAt(error, 'code') === 'ERR_INVALID_URL') return invalidUrl()
@@ -201,7 +201,7 @@ function storeErrorOf(error: unknown, { where, statement }: Place): StoreError {
   const failed = (why: string, reason: StoreErrorReason, cause = error) =>
     new StoreError(`PostgreSQL ${where} ${why}`, { reason, cause })
   if (/^28/.test(code)) {
-    // The words of a refused login name the user, which a mistyped URL may have taken from the password.
+    // The message of a refused login names the user, which in a mistyped URL may be part of the password.
     const cause = Object.assign(new Error('The login was refused.'), { code })
     return failed(`refused the login. Check user and password in the URL. (${code})`, 'denied', cause)
   }
@@ -214,7 +214,7 @@ function storeErrorOf(error: unknown, { where, statement }: Place): StoreError {
   return failed(`reported: ${whole}`, 'failed')
 }
 
-/** A host with several addresses fails with an error for each. */
+/** A host with several addresses fails with one error per address. */
 function firstOf(error: unknown): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
 }

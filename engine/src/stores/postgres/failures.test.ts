@@ -1,4 +1,4 @@
-// What a person is told when the database cannot be used.
+// Messages for a person if the database cannot be used.
 
 import { inspect } from 'node:util'
 import pg from 'pg'

@@ -1,5 +1,5 @@
-// A session that this process holds: a row with a lease on the database's clock and a fence. Whoever takes the session gets
-// a higher fence, and every append names its own, so that a writer that slept past its lease changes nothing.
+// A session that this process holds: a row with a lease on the database's clock and a fence. Every new holder gets a higher
+// fence, and every append names its own, so a writer that slept past its lease changes nothing.
 import {
   type Appended,
   type HeldSession,
@@ -32,7 +32,7 @@ export async function takeSession(tables: SessionTables, options: OpenOptions): 
   if (as === 'new') return { type: 'exists' }
   const holder = await stateOf(tables)
   if (!holder) return { type: 'missing' }
-  // Its holder let go in the meantime. If somebody else is quicker now, that one is the holder.
+  // Its holder released it in the meantime. If another process is faster now, that one is the holder.
   if (holder.isFree) return takeSession(tables, options)
   const by = holder.owner ?? 'another writer'
   const why = `The session ${id} is being written by ${by}. If that process has ended, the session is free in ${holder.seconds} s.`
@@ -54,7 +54,7 @@ function create({ schema, run, leaseMs }: SessionTables, { user, parent }: OpenO
   )
 }
 
-/** Of several that try at once, the row lets one in; the others then see its lease. */
+/** If several try at once, the row admits one; the others then see its lease. */
 function take({ schema, run, leaseMs }: SessionTables, owner: string) {
   return run(
     `UPDATE ${schema}.session SET fence = nextval('${schema}.fence'), owner = $3, lease_until = ${lease('$4')}
@@ -90,7 +90,7 @@ function holding(tables: SessionTables, { head, fence }: Taken): Holding {
         [fence, leaseMs],
       )
     } catch (error) {
-      // The next append tells; it also renews the lease.
+      // The next append reports it, and also renews the lease.
       if (!(error instanceof StoreError)) throw error
     }
   }
@@ -141,7 +141,7 @@ async function append(tables: SessionTables, input: Append): Promise<Appended> {
   }
 }
 
-/** One statement: everything or nothing, and one way to the server and back. */
+/** One statement: everything or nothing, in one round trip. */
 async function insert({ schema, run, leaseMs, key }: SessionTables, input: Append): Promise<boolean> {
   const { records, expected, fence } = input
   const rows = records.map((record) => rowOf(record, key))
@@ -181,7 +181,7 @@ async function insert({ schema, run, leaseMs, key }: SessionTables, input: Appen
   return moved !== undefined
 }
 
-/** An earlier attempt got through, another writer has the session, or it is gone. */
+/** The reason: an earlier attempt succeeded, another writer has the session, or it is gone. */
 async function whyNotInserted(tables: SessionTables, { records, expected, fence }: Append): Promise<Appended> {
   const { schema, run, id } = tables
   const following = await run(

@@ -1,5 +1,5 @@
-// The tables, and how an older database becomes a current one. Migrations are only ever added at the end.
-// The gateway creates its own tables in the same way.
+// The tables, and the migration of older databases. Migrations are only ever added at the end. The gateway creates its own tables
+// in the same way.
 import { StoreError } from '../../core/ports/session-store.ts'
 import type { Connection, Query } from './connection.ts'
 
@@ -51,7 +51,7 @@ export const sessionMigrations: Migrations = [
   ],
 ]
 
-/** Creates or updates the tables. Workers that start together wait for one another. */
+/** Creates or updates the tables. Workers that start at the same time wait for each other. */
 export async function migrate(
   connection: Connection,
   schema: string,
@@ -60,7 +60,7 @@ export async function migrate(
   const latest = migrations.length
   if ((await versionIn(connection.query, schema, latest)) === latest) return
   await connection.transaction(async (query) => {
-    // Released at the end of the transaction, also behind a proxy.
+    // Released at the end of the transaction, even with a proxy in between.
     await query('SELECT pg_advisory_xact_lock(hashtext($1))', [`everlong ${schema}`])
     const from = await versionIn(query, schema, latest)
     if (from === 0) await createSchema(query, schema)
@@ -72,9 +72,9 @@ export async function migrate(
   })
 }
 
-/** 0 when there are no tables yet. */
+/** 0 if there are no tables yet. */
 async function versionIn(query: Query, schema: string, latest: number): Promise<number> {
-  // Not to_regclass: in a transaction it may still answer from what the connection knew before.
+  // Not to_regclass, which in a transaction may still use what the connection knew before.
   const [table] = await query(`SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'migration'`, [
     schema,
   ])

@@ -115,7 +115,7 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
 
   test('find what a search in memory finds, in the same order', async () => {
     const store = server.store()
-    // So few that the index leaves out none.
+    // Few enough for the index to consider all.
     const records = longSession().slice(0, 90)
     const session = await take(store, 's')
     await session.append(storedRecords(records), 0)
@@ -211,7 +211,7 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     const pool = watchedPool(server.url)
     let asked = 0
     const query: typeof pool.query = async (text, values) => {
-      // Between the attempt to take the session and the question who has it.
+      // Between the attempt to take the session and the query for its holder.
       if (/SELECT owner/.test(text) && ++asked === 1) await holder.release()
       return pool.query(text, values)
     }

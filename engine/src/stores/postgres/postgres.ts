@@ -14,25 +14,25 @@ import { migrate } from './migrations.ts'
 import { recordsFrom, searchByIndex } from './read.ts'
 
 export type PostgresOptions = {
-  /** Sessions of one tenant are out of reach for another. Default: "default". */
+  /** Sessions of one tenant are invisible to others. Default: "default". */
   readonly tenant?: string
-  /** Where the tables are. Default: "everlong". */
+  /** The schema of the tables. Default: "everlong". */
   readonly schema?: string
-  /** How long a session stays taken when its writer is gone, in milliseconds. Default: 30,000. */
+  /** How long a session stays taken after its writer is gone, in milliseconds. Default: 30,000. */
   readonly leaseMs?: number
 } & (
   | {
       /** postgres://USER:PASSWORD@HOST:PORT/DATABASE */
       readonly url: string
-      /** The most connections at a time. Default: 5. */
+      /** Maximum number of connections. Default: 5. */
       readonly connections?: number
     }
-  /** A `Pool` of `pg`, which stays yours to close. */
+  /** A `Pool` of `pg`, which you close yourself. */
   | { readonly pool: PostgresPool }
 )
 
 export type PostgresStore = SessionStore & {
-  /** Connects, and creates or updates the tables. Every other call does so too. Throws a StoreError that says why not. */
+  /** Connects, and creates or updates the tables, as does every other call. Throws a StoreError with the reason. */
   readonly ready: () => Promise<void>
 }
 
@@ -70,7 +70,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
   }
 }
 
-/** Once; again after a failure. */
+/** Runs once, and again after a failure. */
 function readiness(connection: Connection, schema: string): () => Promise<void> {
   let done: Promise<void> | undefined
   return () => {
@@ -82,7 +82,7 @@ function readiness(connection: Connection, schema: string): () => Promise<void> 
   }
 }
 
-/** What a text column cannot hold would be an error of the database in the middle of something. */
+/** Text that a column cannot hold would otherwise cause a database error halfway. */
 function mustBeStorable(what: string, text: string): void {
   if (isStorable(text)) return
   throw new StoreError(`The ${what} must be 1 to 500 characters of well-formed text without NUL.`, {
@@ -129,7 +129,7 @@ async function erase({ schema, run }: Tables, which: Erasure): Promise<number> {
   return rows.length
 }
 
-/** `also` is checked again on each row when it is deleted: somebody may have taken the session since. */
+/** `also` is checked again on each row when it is deleted, because another process may have taken the session since. */
 function conditionFor(which: Erasure): { readonly condition: string; readonly value: unknown; readonly also: string } {
   // No session has an id that a text column cannot hold.
   if ('sessions' in which)

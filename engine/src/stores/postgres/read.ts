@@ -1,4 +1,4 @@
-// Reads entries: all of them in pages, the end of a session from which its view can be computed, or what a search finds.
+// Reads entries: all of them in pages, the end of a session from which its view can be computed, or the matches of a search.
 
 import {
   entriesOf,
@@ -68,12 +68,12 @@ export async function idsAfter({ schema, run }: SessionTables, version: number):
   return rows.map(({ id }) => String(id))
 }
 
-/** The entries of one answer lie close together: with this many before the window, none of them is cut off. */
+/** The entries of one answer are close together. With this many entries before the window, no answer is cut off. */
 const margin = 100
 
 type Window = { readonly entries: readonly Entry[]; readonly isWhole: boolean }
 
-/** From a little before the last boundary, or from as far back as the window refers to. */
+/** From a little before the last boundary, or from the earliest entry that the window refers to. */
 export async function windowOf(tables: SessionTables, head: number): Promise<Window> {
   let from = await startBefore(tables, head)
   let entries = await entriesFrom(tables, from, head)
@@ -100,7 +100,7 @@ async function startBefore({ schema, run }: SessionTables, upTo: number): Promis
   return Math.max(1, Number(row?.seq ?? 0) - margin)
 }
 
-/** From where to read as well; undefined when the window is complete. */
+/** The position from which to read too. Undefined if the window is complete. */
 async function neededBefore(
   tables: SessionTables,
   { entries, from }: { readonly entries: readonly Entry[]; readonly from: number },
@@ -120,12 +120,12 @@ async function firstOf({ schema, run }: SessionTables, ids: readonly string[], b
   return row?.seq === null || row?.seq === undefined ? undefined : Number(row.seq)
 }
 
-/** Of each term, this many of the newest entries are considered. */
+/** For each term, this many of the newest entries are considered. */
 const maxOfTerm = 1_000
-/** Entries that are read in full, the best by the index. */
+/** Number of entries that are read in full, the best by the index. */
 const maxRead = 100
 
-/** The index chooses entries of this session, and their texts decide. */
+/** The index selects entries of this session, and their texts decide. */
 export async function recallByIndex(tables: SessionTables, words: string, limit: number): Promise<Recalled> {
   const terms = parseTerms(words)
   if (terms.length === 0) return { matches: [], more: false }
@@ -136,7 +136,7 @@ export async function recallByIndex(tables: SessionTables, words: string, limit:
   return { matches, more: more || chosen.length > entries.length }
 }
 
-/** The positions of entries that have words of the terms, best first by what the index knows: which have which. */
+/** The positions of entries with words of the terms, best first by what the index knows: which entries have which words. */
 async function candidates({ schema, run, key }: SessionTables, terms: readonly Term[]): Promise<readonly number[]> {
   const rows = await run(
     `SELECT term.nth, entry.seq FROM unnest($3::text[]) WITH ORDINALITY AS term (query, nth)
@@ -149,14 +149,14 @@ async function candidates({ schema, run, key }: SessionTables, terms: readonly T
   const found = terms.map((_, at) => {
     const seqs = rows.filter(({ nth }) => Number(nth) === at + 1).map(({ seq }) => Number(seq))
     const hits = seqs.map((seq) => ({ id: seq, place: seq, file: 0, session: 0, weight: 1 }))
-    // Whether a phrase is there, the texts decide.
+    // The texts decide whether a phrase matches.
     return { hits, texts: hits.length, isRequired: false }
   })
   const texts = new Set(rows.map(({ seq }) => Number(seq))).size
   return rank(found, { texts, sessions: new Map([[0, texts]]) }).map(({ id }) => id)
 }
 
-/** In all sessions of the tenant. Of each term, entries of the most recently changed sessions are considered. */
+/** In all sessions of the tenant. For each term, considers entries of the most recently changed sessions. */
 export async function searchByIndex(tables: Tables, words: string, limit: number): Promise<Searched> {
   const terms = parseTerms(words)
   if (terms.length === 0) return { matches: [], more: false }
@@ -176,7 +176,7 @@ export async function searchByIndex(tables: Tables, words: string, limit: number
     const place = JSON.stringify([session, seq])
     counts.set(place, (counts.get(place) ?? 0) + 1)
   }
-  // Those with most of the terms first; among equals the order of the database: the newest first.
+  // Entries with most of the terms first, then in the order of the database: newest first.
   const best = [...counts]
     .toSorted(([, one], [, other]) => other - one)
     .map(([place]): [string, number] => JSON.parse(place))
@@ -203,7 +203,7 @@ async function entriesAt(tables: SessionTables, seqs: readonly number[]): Promis
   return recordsOf(tables, rows)
 }
 
-/** By an entry's uuid, or by the id of the call whose result it is. */
+/** By an entry's uuid, or by the id of the call of a result. */
 export async function readIn(tables: SessionTables, id: string): Promise<string | undefined> {
   const { schema, run, key } = tables
   const rows = await run(

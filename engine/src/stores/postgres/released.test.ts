@@ -1,4 +1,4 @@
-// Databases that earlier versions left are read and continued by this one.
+// This version reads and continues databases of earlier versions.
 import { afterAll, describe, expect, test } from 'vitest'
 import type { SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
 import { postgresForTests } from '../testing/postgres-server.ts'
@@ -47,7 +47,7 @@ describe.runIf(server).each(versions)('tables of version %i', (version) => {
     expect(await session.append([next], session.version)).toEqual({ type: 'stored', version: 3 })
     await session.release()
     expect(await recordsIn(store, 'large')).toEqual([...(sessions.large ?? []), next])
-    // With the session of its sub-agent.
+    // Includes the session of its sub-agent.
     expect(await store.erase({ user: 'ann' })).toBe(3)
     expect(await store.list()).toEqual([])
     await store.close()

@@ -1,4 +1,4 @@
-// A record survives the way into rows and back, and can be found by every word it holds.
+// A record survives its conversion to rows and back, and every word of it finds it.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
@@ -76,7 +76,7 @@ test('a boundary of the conversation begins a window, one of a sub-agent does no
   expect(rowOf({ id: 'b', record: { ...record, isSidechain: true } }, 's').row.boundary).toBe(false)
 })
 
-/** What `words @@ query` says, for the queries that are made here: 'session' & (('a':* & 'b':*) | 'c'). */
+/** Evaluates `words @@ query` for the queries used here: 'session' & (('a':* & 'b':*) | 'c'). */
 function matches(query: string, words: readonly string[]): boolean {
   const said = query.replace(/'([^']*)'(:\*)?/g, (_, wanted: string, isPrefix?: string) =>
     String(words.some((each) => (isPrefix ? each.startsWith(wanted) : each === wanted))),
@@ -85,7 +85,7 @@ function matches(query: string, words: readonly string[]): boolean {
   return isTrue(said)
 }
 
-/** Evaluates true, false, &, | and parentheses, from the inside. */
+/** Evaluates true, false, &, | and parentheses, innermost first. */
 function isTrue(said: string): boolean {
   const [inner, text = ''] = /\(([^()]*)\)/.exec(said) ?? []
   if (inner !== undefined) return isTrue(said.replace(inner, String(isTrue(text))))

@@ -13,16 +13,16 @@ export type EntryRow = {
   readonly id: string
   readonly boundary: boolean
   readonly body: string
-  /** `3:HASH,7:HASH`: which of the record's strings, counted in order, are large. */
+  /** `3:HASH,7:HASH`: indexes and hashes of the record's large strings. */
   readonly cuts: string
-  /** Separated by spaces. */
+  /** Words separated by spaces. */
   readonly words: string
 }
 
-/** A large string as JSON, which can hold what a text column cannot: NUL and lone surrogates. */
+/** A large string as JSON, which can hold characters that a text column cannot: NUL and lone surrogates. */
 export type Blob = { readonly hash: string; readonly body: string }
 
-/** In characters. Shorter strings cost more as a row of their own than they save. */
+/** In characters. For shorter strings a separate row costs more than it saves. */
 const largeString = 2_000
 
 export function rowOf({ id, record }: StoredRecord, session: string): { row: EntryRow; blobs: readonly Blob[] } {
@@ -67,14 +67,14 @@ function cutsIn(cuts: string): readonly { readonly at: number; readonly hash: st
   })
 }
 
-/** The strings in the order in which JSON writes them. */
+/** Visits the strings in the order in which JSON writes them. */
 function mapStrings(record: JsonObject, change: (text: string) => string): JsonObject {
   const visit = (value: unknown): unknown => {
     if (typeof value === 'string') return change(value)
     if (Array.isArray(value)) return value.map(visit)
     return isObject(value) ? visitObject(value) : value
   }
-  // fromEntries defines fields, so that one named __proto__ is a field like any other.
+  // fromEntries defines fields, so a field named __proto__ is like any other.
   const visitObject = (value: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(value).map(([key, item]) => [key, visit(item)]))
   return visitObject(record)
@@ -82,7 +82,7 @@ function mapStrings(record: JsonObject, change: (text: string) => string): JsonO
 
 const plainId = /^[\x21-\x7e]{1,200}$/
 
-/** Ids are untrusted. One that a text column may not hold is replaced by its hash. */
+/** Ids are untrusted. An id that a text column cannot hold is replaced by its hash. */
 export function storedId(id: string): string {
   return plainId.test(id) ? id : `hash ${hashOf(JSON.stringify(id))}`
 }
@@ -95,11 +95,11 @@ export function hashOf(text: string): string {
 const maxCharacters = 200_000
 const maxWordLength = 40
 
-/** Scripts that put no spaces between words: every character is a word. */
+/** Scripts without spaces between words. Every character is a word. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/gu
 const word = /[\p{L}\p{N}\p{M}]+/gu
 
-/** With one word for the session and one for each tool result, which no text can contain: they have a colon. */
+/** Includes one word for the session and one for each tool result. No text can contain them, because they have a colon. */
 export function wordsOf(record: JsonObject, session: string): readonly string[] {
   const found = new Set([sessionWord(session)])
   let characters = 0
@@ -117,8 +117,8 @@ export function wordsOf(record: JsonObject, session: string): readonly string[] 
 }
 
 /**
- * A tsquery for entries that may have the term: the words of a phrase may be anywhere in them, and a word may be longer,
- * because Korean adds to words without a space.
+ * A tsquery for entries that may match the term. The words of a phrase may be anywhere in them, and a word may be longer, because
+ * Korean appends to words without a space.
  */
 export function queryFor(term: Term, session: string): string {
   return `'${sessionWord(session)}' & ${anywhere(term)}`
@@ -132,7 +132,7 @@ export function anywhere(term: Term): string {
   return `(${forms.join(' | ')})`
 }
 
-/** Older entries were indexed as they were written, with accents composed or not. */
+/** Older entries were indexed as written, with accents composed or not. */
 function prefixQuery(word: string): string {
   const apart = word.normalize('NFD')
   return apart === word ? `'${word}':*` : `('${word}':* | '${apart}':*)`
@@ -148,7 +148,7 @@ export function resultQuery(toolUseId: string, session: string): string {
   return `'${sessionWord(session)}' & '${resultWord(toolUseId)}'`
 }
 
-/** Identifiers both whole and in parts: parseRecord is found by parse, record and parserecord. */
+/** Identifiers both whole and in parts: parse, record and parserecord all find parseRecord. */
 function* wordsIn(text: string): Generator<string> {
   yield* plainWordsIn(text)
   yield* plainWordsIn(text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
@@ -159,7 +159,7 @@ function* plainWordsIn(text: string): Generator<string> {
     yield cutTo(found, maxWordLength)
 }
 
-/** So that the index itself separates sessions: a word that is common everywhere costs no more than in one session. */
+/** Lets the index itself separate sessions, so that a word that is common in all sessions costs no more than in one. */
 function sessionWord(session: string): string {
   return `s:${shortHash(session)}`
 }

@@ -1,5 +1,5 @@
-// What a session shows when it is opened from its end in the database is what it shows when all of it is read, however far
-// before the newest compaction its window reaches.
+// A session opened from its end in the database shows the same as after reading all of it, however far before the newest
+// compaction its window reaches.
 import { afterAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import type { SessionStore } from '../../core/ports/session-store.ts'
@@ -13,7 +13,7 @@ afterAll(() => server?.stop())
 
 const uuidOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
-/** The first of a session, `before` messages, an answer in two pieces that are `apart` from each other, and a compaction that keeps it. */
+/** The first message, `before` more, an answer in two parts `apart` from each other, and a compaction that keeps it. */
 function recordsOf({ before, apart, after }: { before: number; apart: number; after: number }): readonly JsonObject[] {
   const records: JsonObject[] = []
   const add = (record: JsonObject, parentUuid: string | null = (records.at(-1)?.uuid as string) ?? null) => {

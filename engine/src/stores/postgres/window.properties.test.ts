@@ -1,4 +1,4 @@
-// However a session was edited: opened from its end in the database, it shows what it showed when it was closed.
+// After any edits, a session opened from its end in the database shows what it showed when it was closed.
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import type { Session } from '../../core/session/session-api.ts'
@@ -51,7 +51,7 @@ async function perform(session: Session, { kind, at }: Step, said: string[]): Pr
   else await session.snip({ from: chosen, to: said[(at * 7) % said.length] ?? '' })
 }
 
-/** More entries than a window is read with in advance. */
+/** More entries than a window reads in advance. */
 function talk(session: Session, at: number): readonly string[] {
   return Array.from({ length: 60 }, (_, nth) => nth).flatMap((nth) => [
     ...session.add({ role: 'user', content: `Prompt ${nth} of talk ${at}.` }),

@@ -1,5 +1,5 @@
-// Every kind of store, for tests that hold on all of them: memory, a folder, and PostgreSQL where it can be started. A new store
-// is added here and in no other list.
+// Every kind of store, for tests that apply to all of them: memory, a folder, and PostgreSQL if it can be started. Add a new
+// store here and in no other list.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { memorySessions } from '../memory.ts'
 import { postgres } from '../postgres/postgres.ts'
 import { postgresForTests } from './postgres-server.ts'
 
-/** Where a store is that several processes can open. It is JSON, so that a test can pass it to another process. */
+/** The place of a store that several processes can open. It is JSON, so that a test can pass it to another process. */
 export type StorePlace =
   | { readonly type: 'folder'; readonly folder: string }
   | { readonly type: 'postgres'; readonly url: string; readonly schema: string }
@@ -24,11 +24,11 @@ export function storeAt(place: StorePlace): SessionStore {
 }
 
 export type EveryStore = {
-  /** By name; each call makes an empty one. `stop` closes them. */
+  /** Stores by name; each call creates an empty one. `stop` closes them. */
   readonly stores: readonly (readonly [string, () => SessionStore])[]
-  /** Those that several processes can open; each call makes the place of an empty one. */
+  /** Places of stores that several processes can open; each call creates the place of an empty one. */
   readonly places: readonly (readonly [string, () => StorePlace])[]
-  /** A temporary folder for the test's own files too. */
+  /** A temporary folder, also for the test's own files. */
   readonly folder: string
   readonly stop: () => Promise<void>
 }

@@ -1,5 +1,5 @@
-// A process that adds messages from several tasks at once, notes on stdout which ones were acknowledged, and kills itself
-// right after an acknowledgement: the first one that its store did not confirm, or the last.
+// A process that adds messages from several tasks at once, reports the acknowledged ones on stdout, and kills itself right after
+// an acknowledgement: the first one that its store did not confirm, or the last.
 import { writeSync } from 'node:fs'
 import type { SessionStore } from '../../core/ports/session-store.ts'
 import type { Session } from '../../core/session/session-api.ts'

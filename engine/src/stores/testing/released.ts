@@ -1,5 +1,6 @@
-// A database as an earlier version left it: its tables and the rows of three sessions, as data. Frozen with
-// `node engine/src/stores/testing/released.ts` when a migration is added, so that every later version can be tested on it.
+// A database of an earlier version: its tables and the rows of three sessions, as data. Run
+// `node engine/src/stores/testing/released.ts` to freeze one when a migration is added, so that every later version can be tested
+// on it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '../../core/message/json.ts'
@@ -10,9 +11,9 @@ import { postgresForTests, type TestServer } from './postgres-server.ts'
 export type Released = {
   /** The statements of all migrations up to this version, for the schema `$schema`. */
   readonly statements: readonly string[]
-  /** By table, in the order in which they can be inserted. */
+  /** Rows by table, in the order in which they can be inserted. */
   readonly rows: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
-  /** What was stored, by session. */
+  /** The stored records by session. */
   readonly sessions: Readonly<Record<string, readonly StoredRecord[]>>
 }
 
@@ -26,7 +27,7 @@ const sessions: Released['sessions'] = {
     said('u2', 'This session is being continued. The user asked never to drop the table orders_2019.', 'b1'),
     said('u3', 'Go on with the migration.', 'u2'),
   ],
-  // Long texts are stored apart, in the table of blobs.
+  // Long texts are stored separately, in the table of blobs.
   large: [said('l1', `The port is 5433. ${'Lorem ipsum dolor sit amet. '.repeat(400)}`), said('l2', 'Thanks.')],
   'long/agent-1': [said('a1', 'Look at the logs.')],
 }
@@ -43,7 +44,7 @@ export function readReleased(version: number): Released {
   return JSON.parse(readFileSync(join(folder, `${version}.json`), 'utf8'))
 }
 
-/** Makes the tables and rows of that version. */
+/** Creates the tables and rows of that version. */
 export async function restoreReleased(server: TestServer, version: number, schema: string): Promise<void> {
   const { statements, rows } = readReleased(version)
   for (const statement of statements) await server.query(statement.replaceAll('$schema', schema))

@@ -1,5 +1,5 @@
-// Several worker processes share the sessions of one database while they are killed, paused for longer than their lease, and
-// the database restarts. Afterwards every session must be what one undisturbed worker would have written.
+// Several worker processes share the sessions of one database while they are killed, paused for longer than their lease, and the
+// database restarts. Afterwards every session must equal the work of one undisturbed worker.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,11 +21,11 @@ export type ScenarioOptions = {
   readonly sessions: number
   readonly turns: number
   readonly seed: number
-  /** At least so many of each; more are made as long as the workers run. */
+  /** Minimum number of each disturbance. More follow as long as the workers run. */
   readonly kills: number
   readonly pauses: number
   readonly leaseMs: number
-  /** Between two disturbances, in milliseconds. */
+  /** Milliseconds between two disturbances. */
   readonly everyMs: number
 }
 
@@ -35,9 +35,9 @@ export type ScenarioReport = {
   readonly kills: number
   readonly pauses: number
   readonly restarts: number
-  /** How often a worker found that another had taken its session. */
+  /** How often a worker found that another one had taken its session. */
   readonly lost: number
-  /** What is wrong, in words; none when everything is as it should be. */
+  /** Problems as sentences. Empty if everything is correct. */
   readonly problems: readonly string[]
 }
 
@@ -76,7 +76,7 @@ type Hiring = {
   readonly counts: Counts
 }
 
-/** Three workers; one that was killed is replaced. */
+/** Three workers. A killed one is replaced. */
 function hire({ server, schema, options, acknowledged, counts }: Hiring): Crew {
   const { sessions, turns, leaseMs } = options
   const running = new Set<ChildProcess>()
@@ -171,7 +171,7 @@ type Session = {
   readonly told: readonly Acknowledged[]
 }
 
-/** Every prompt once and in order, each with one answer; everything that was acknowledged; nothing of another session. */
+/** Every prompt once and in order, each with one answer; everything acknowledged; nothing from another session. */
 function problemsIn(id: string, { found, turns, told }: Session): readonly string[] {
   const problems: string[] = []
   const uuids = found.flatMap(({ uuid }) => (typeof uuid === 'string' ? [uuid] : []))
@@ -198,7 +198,7 @@ function contentOf(message: unknown): unknown {
   return (message as { readonly content?: unknown } | undefined)?.content
 }
 
-/** What an engine shows of the session, from the database and from disk, is what all records fold to. */
+/** An engine's view of the session, from the database and from disk, equals the fold of all records. */
 async function viewProblems(id: string, records: readonly JsonObject[], stores: readonly SessionStore[]) {
   const whole = foldEntries(records.map((record) => ({ record, position: noPosition })))
   const problems: string[] = []

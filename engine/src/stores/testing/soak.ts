@@ -1,5 +1,5 @@
-// `npm run soak:stores`: three workers over 100 sessions of 40 turns in PostgreSQL, killed and paused all the time, and one
-// crash of the database. EVERLONG_SEED picks another order of events.
+// `npm run soak:stores`: three workers over 100 sessions of 40 turns in PostgreSQL, killed and paused all the time, with one
+// crash of the database. EVERLONG_SEED selects the order of events.
 import { performance } from 'node:perf_hooks'
 import { postgresForTests } from './postgres-server.ts'
 import { runScenario } from './scenario.ts'

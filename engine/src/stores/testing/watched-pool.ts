@@ -1,5 +1,5 @@
-// Pools for tests: one that notes every statement, one that loses answers, one that behaves like a proxy which gives each
-// transaction whatever connection is free.
+// Pools for tests: one records every statement, one loses answers, one behaves like a proxy that gives each transaction any free
+// connection.
 import pg from 'pg'
 import type { PostgresPool, Row } from '../postgres/connection.ts'
 
@@ -20,7 +20,7 @@ export function watchedPool(url: string): WatchedPool {
   return { statements, query, connect: () => pool.connect(), end: () => pool.end() }
 }
 
-/** Every statement that `isLost` names is run, but its answer never arrives. */
+/** Every statement that `isLost` selects is run, but its answer never arrives. */
 export function losingPool(url: string, isLost: (text: string) => boolean): PostgresPool {
   const pool = new pg.Pool({ connectionString: url, max: 3 })
   const query = async (text: string, values: unknown[] = []): Promise<Rows> => {
@@ -31,7 +31,7 @@ export function losingPool(url: string, isLost: (text: string) => boolean): Post
   return { query, connect: () => pool.connect(), end: () => pool.end() }
 }
 
-/** Nothing of a connection is left when the next transaction gets it, and it is another one each time. */
+/** Each transaction gets another connection, and a connection keeps no state between transactions. */
 export function pooledByProxy(url: string): PostgresPool {
   const pools = Array.from({ length: 3 }, () => new pg.Pool({ connectionString: url, max: 2 }))
   let turn = 0

@@ -1,5 +1,5 @@
-// A worker process for the scenario of many workers: takes any session, does a few turns, lets it go, until all are done.
-// Notes on stdout what it was told is stored; a kill cannot take that back.
+// A worker process for the scenario of many workers: takes any session, runs a few turns, releases it, until all are done.
+// Reports acknowledged records on stdout, which a kill cannot undo.
 import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ModelClient } from '../../core/ports/model.ts'
@@ -20,7 +20,7 @@ export type WorkerInput = {
   readonly leaseMs: number
 }
 
-/** What a worker was told is stored. */
+/** An acknowledgement that a worker received. */
 export type Acknowledged = { readonly session: string; readonly asked: string; readonly answered: string }
 
 export type WorkerLine = Acknowledged | { readonly lost: string } | { readonly done: true }
@@ -37,7 +37,7 @@ export async function work(input: WorkerInput): Promise<void> {
   const random = mulberry32(input.seed)
   const listing = 'A line of a large file that is read again and again. '.repeat(60)
   const quick = scripted(({ messages }) => `Answer to ${messages.length} messages. ${random() < 0.2 ? listing : ''}`)
-  // Takes its time, so that workers are killed and paused in the middle of a turn.
+  // Slow, so that workers are killed and paused in the middle of a turn.
   const model: ModelClient = {
     ...quick,
     send: async (request) => {
@@ -48,14 +48,14 @@ export async function work(input: WorkerInput): Promise<void> {
   const engine = createEngine({ model, store })
   const open = new Set(Array.from({ length: sessions }, (_, at) => sessionName(at)))
   const parent = process.ppid
-  // A test run that was killed must not leave workers that ask an absent database for ever.
+  // Workers of a killed test run must not query an absent database forever.
   while (open.size > 0 && process.ppid === parent) {
     const id = [...open][Math.floor(random() * open.size)] ?? ''
     try {
       if (await someTurns({ engine, store, id, random, input })) open.delete(id)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      // Another worker has it, or took it; or the database is away.
+      // Another worker has it or took it, or the database is down.
       if (/taken over|Not stored/.test(error.message)) say({ lost: `${id}: ${error.message}` })
       await pause(5 + random() * 20)
     }
@@ -98,7 +98,7 @@ async function answer(session: Session, id: string, asked: string): Promise<void
   say({ session: id, asked, answered: turn.uuid })
 }
 
-/** Which turn the session is at: the newest prompt, and whether an answer follows it. */
+/** The progress of the session: its newest prompt, and whether an answer follows it. */
 async function progressOf(store: PostgresStore, id: string) {
   let state = { turn: 0, asked: '', isAnswered: true, isCompacted: false }
   for await (const { record } of store.records(id)) {

@@ -1,4 +1,4 @@
-// Made-up Codex rollouts: {timestamp, type, payload} lines; a compaction carries the history that replaces the old one.
+// Made-up Codex rollouts: {timestamp, type, payload} lines. A compaction contains the history that replaces the old one.
 import type { JsonObject } from '../../core/message/json.ts'
 import { title } from '../sessions/text.ts'
 import { nouns } from '../sessions/words.ts'

@@ -1,4 +1,4 @@
-// Made-up sessions of the Copilot CLI, the Gemini CLI, Cursor and opencode: one conversation, written down as each of them does.
+// Made-up sessions of the Copilot CLI, the Gemini CLI, Cursor and opencode: one conversation in each of their formats.
 import type { JsonObject } from '../../core/message/json.ts'
 import { title } from '../sessions/text.ts'
 import { nouns } from '../sessions/words.ts'
@@ -11,7 +11,7 @@ export type TalkOptions = SmallSessionOptions & { readonly format: (typeof talkF
 export type TalkTruth = {
   readonly compactions: number
   readonly calls: number
-  /** What the user said, all of it, and since the last compaction. */
+  /** All words of the user, and those since the last compaction. */
   readonly said: readonly string[]
   readonly live: readonly string[]
 }
@@ -20,14 +20,14 @@ export type Talk = { readonly records: readonly JsonObject[]; readonly truth: Ta
 
 type Call = { readonly id: string; readonly name: string; readonly input: JsonObject; readonly output: string }
 
-/** How an agent writes down what happens. */
+/** How an agent records its actions. */
 type Pen = {
   readonly start: readonly JsonObject[]
   readonly user: (text: string) => readonly JsonObject[]
   readonly answer: (text: string, calls: readonly Call[]) => readonly JsonObject[]
-  /** Absent where the agent writes none down. */
+  /** Absent if the agent records none. */
   readonly compaction?: (summary: string) => readonly JsonObject[]
-  /** Of an agent that writes one document. */
+  /** For an agent that writes one document. */
   readonly end?: (records: readonly JsonObject[]) => JsonObject
 }
 
@@ -139,7 +139,7 @@ const pens: Readonly<Record<TalkOptions['format'], (setting: Setting) => Pen>> =
           ...{ id, name, args: input, status: 'success', timestamp: now() },
           result: [{ functionResponse: { id, name, response: { output } } }],
         }))
-        // Written again once the tools have run; the results follow as the model gets them.
+        // Written again after the tools have run. The results follow in the model's form.
         return [first, { ...first, toolCalls }, message('user', { content: toolCalls.map(({ result }) => result[0]) })]
       },
       compaction: (summary) => {

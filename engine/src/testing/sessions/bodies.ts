@@ -25,7 +25,7 @@ export function userBody(user: UserBody): JsonObject {
   }
 }
 
-/** What follows the timestamp of a typed prompt. */
+/** Fields after the timestamp of a typed prompt. */
 export function promptExtra(style: ClientStyle): JsonObject {
   switch (style) {
     case '1.0':

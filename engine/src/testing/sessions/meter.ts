@@ -1,5 +1,4 @@
-// The size of the made-up context, for consistent usage: each request reads what the last one wrote and adds what came
-// since.
+// The size of the made-up context, for consistent usage: each request reads what the last one wrote and adds everything since.
 
 import type { Random } from '../random.ts'
 import type { Counts } from './bodies.ts'
@@ -10,7 +9,7 @@ const systemTokens = 14_000
 
 export type MeterOptions = {
   readonly random: Random
-  /** Progress of the epoch from 0 to 1. Default: the context grows by what is said. */
+  /** Progress of the epoch from 0 to 1. Default: the context grows with the conversation. */
   readonly progress?: () => number
   /** The context size at progress 1. */
   readonly limit?: () => number

@@ -35,7 +35,7 @@ export type SessionOptions = {
   readonly startTime?: string
   /** Custom prompts, repeated when they run out. */
   readonly human?: readonly string[]
-  /** The context size before each boundary. Default: the context grows by what is said. */
+  /** The context size before each boundary. Default: the context grows with the conversation. */
   readonly windowTokens?: number
 }
 

@@ -1,4 +1,4 @@
-// Everything a generated session is made with.
+// Everything that a generated session is made of.
 
 import { type Random, random } from '../random.ts'
 import { Meter } from './meter.ts'
@@ -26,7 +26,7 @@ export type Stage = {
   readonly recentCalls: string[]
 }
 
-/** How far the session is. Mutable. */
+/** The progress of the session. Mutable. */
 export class Progress {
   boundaries = 0
   turns = 0

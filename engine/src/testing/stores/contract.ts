@@ -1,5 +1,5 @@
-// The contract that every session store keeps, as a helper for tests: ours and those of people who write a store of their
-// own. It opens, appends, races and erases, and returns the promises that were broken.
+// The contract of every session store, ours or your own, as a test helper. It opens, appends, races and erases, and returns the
+// broken promises.
 import type { JsonObject } from '../../core/message/json.ts'
 import {
   type Appended,
@@ -17,16 +17,16 @@ import { generateSession } from '../sessions/session.ts'
 import { hostileIds, oddRecords, toolTalk } from './records.ts'
 
 export type StoreContractInput = {
-  /** Empty. */
+  /** Must be empty. */
   readonly store: SessionStore
-  /** The same sessions as another process sees them. Default: the store itself. */
+  /** The same sessions from another process. Default: the store itself. */
   readonly other?: SessionStore
-  /** Waits until the lease of a writer that does nothing has ended. Without it, takeovers are not checked. */
+  /** Waits until the lease of an inactive writer has ended. Without it, takeovers are not checked. */
   readonly expire?: () => Promise<void>
 }
 
 export type StoreContractReport = {
-  /** In words; none when the contract is kept. */
+  /** As sentences. Empty if the contract is kept. */
   readonly broken: readonly string[]
 }
 
@@ -136,7 +136,7 @@ async function checkRecords({ store, other, must }: Bench): Promise<void> {
   must(same(await recordsIn(store, 'nobody'), []), 'a session that is not there has no records')
 }
 
-/** What a host does later changes nothing that is stored. */
+/** Changes that the host makes later do not affect stored records. */
 async function checkKept({ store, other, must }: Bench): Promise<void> {
   const session = await opened(store, 'kept', { as: 'new', user: 'carl' })
   const message = { role: 'user', content: 'as it was stored' }
@@ -168,7 +168,7 @@ async function checkVersions({ store, other, must }: Bench): Promise<void> {
   await session.release()
 }
 
-/** A store may read less than everything, if the view is the same. */
+/** A store may read less than everything if the view is the same. */
 async function checkWindows({ store, other, must }: Bench): Promise<void> {
   for (const [at, kept] of keptLayouts.entries()) {
     const id = `window-${kept}`
@@ -286,7 +286,7 @@ function isRefused(appended: Appended, reason: StoreErrorReason): boolean {
   return appended.type === 'refused' && appended.why !== '' && appended.reason === reason
 }
 
-/** Whatever was started is listed, found by its user and its parent, and erased with them, at any depth. */
+/** Every started session is listed, found by its user and its parent, and erased with them, at any depth. */
 async function checkFamilies({ store, other, must }: Bench): Promise<void> {
   const family = [
     ['A-1_b.c', { user: 'ann' }],

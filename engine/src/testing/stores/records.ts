@@ -1,4 +1,4 @@
-// Records that a session store is tried with.
+// Records for testing a session store.
 import type { JsonObject } from '../../core/message/json.ts'
 import type { StoredRecord } from '../../core/ports/session-store.ts'
 
@@ -29,7 +29,7 @@ export function oddRecords(): readonly JsonObject[] {
   ]
 }
 
-/** Ids that no new session may have: they are paths, patterns, too long, or collide with files of other sessions. */
+/** Ids that no new session may have: paths, patterns, ids that are too long, ids that collide with files of other sessions. */
 export const hostileIds: readonly string[] = [
   '',
   '.',

@@ -1,4 +1,4 @@
-// A language model of the AI SDK for tests: it plays what it is given and remembers what it was asked.
+// A language model of the AI SDK for tests: plays the given script and remembers its requests.
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 
 type Play = (call: LanguageModelV4CallOptions, count: number) => string | Error
@@ -10,7 +10,7 @@ export const fakeUsage = {
   outputTokens: { total: 30, text: 30, reasoning: 0 },
 }
 
-/** An error that is played before the stream begins is thrown; `inStream` makes it the first part. */
+/** An error before the stream begins is thrown; `inStream` makes it the first part. */
 export function fakeModel(play: Play, options: { readonly inStream?: boolean } = {}): FakeModel {
   const calls: LanguageModelV4CallOptions[] = []
   const played = (call: LanguageModelV4CallOptions): string | Error => {

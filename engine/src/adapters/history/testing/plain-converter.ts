@@ -1,4 +1,4 @@
-// A made-up SDK for tests: `system` first, texts, calls and results, and options that say nothing about the conversation.
+// A made-up SDK for tests: `system` first, texts, calls and results, and options that do not affect the conversation.
 import { type Block, isToolResult, isToolUse, textOf } from '../../../core/message/message.ts'
 import type { Converter } from '../converter.ts'
 

@@ -1,4 +1,4 @@
-// Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. Writing a
+// Asks a model for a summary: with the conversation's cache, directly, without the oldest rounds, or in windows. Writing a
 // summary without a model is up to the caller.
 import { cachePrices, modelFacts } from '../../catalog/models.ts'
 import { isToolResult, isToolUse, type Message, textOf } from '../../message/message.ts'
@@ -26,7 +26,7 @@ import {
 
 export type Question = {
   readonly instructions: string
-  /** Tokens that fit at the most: for a longer answer the model is asked once for a shorter one. */
+  /** Tokens that a summary may have. If it is longer, the model is asked once for a shorter one. */
   readonly availableTokens: number
 }
 
@@ -35,23 +35,23 @@ type AskContext = Question & {
   readonly weigh: (message: Message) => number
   readonly countText: (text: string) => number
   readonly prompt: string
-  /** Of the answer. */
+  /** Output limit of the answer. */
   readonly maxTokens: number
 }
 
 const maxSummaryOutput = 20_000
 
 /**
- * By which a count must be multiplied, where the answers of this conversation show that we count too few tokens. Small windows know
- * nothing else: their turns are too small to calibrate with.
+ * Factor for a count, if the answers of this conversation show that we count too few tokens. In small windows nothing else is
+ * known, because their turns are too small to calibrate with.
  */
 function correctionOf({ job, plan }: CompactionRun): number {
   return plan.model === job.conversation?.model ? Math.max(1, job.scale.perToken) : 1
 }
 
 /**
- * What the provider would report for messages that we count as `weight`. Answers show a constant difference too. It belongs to the
- * messages if everything else that was sent with them, system prompt and tools, is known and counted.
+ * The size that the provider would report for messages that we count as `weight`. Answers also show a constant difference. It
+ * belongs to the messages if everything else in the request, system prompt and tools, is known and counted.
  */
 function reportedSize(run: CompactionRun, weight: number): number {
   const { overhead = 0, scale } = run.job
@@ -88,7 +88,7 @@ function isTooLong({ reason }: Failed): boolean {
   return reason === 'prompt-too-long'
 }
 
-/** By default once, about everything that is summarized. */
+/** By default asks once, about everything that is summarized. */
 function askIn(
   { run, prompt, countText }: AskContext,
   asking: Pick<Asking, 'mechanism' | 'request'> & Partial<Asking>,
@@ -97,7 +97,7 @@ function askIn(
   return ask(run, { prompt, sourceTokens, sends: 1, countTokens: countText, ...asking })
 }
 
-/** up-to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
+/** For up-to, the request ends at the cut if the conversation has the same messages as the view. Otherwise the cache is useless. */
 function ownRequest({ job: { conversation, view }, plan: { parts } }: CompactionRun): ModelRequest | undefined {
   if (!conversation || parts.variant !== 'up-to') return conversation
   const isView = conversation.messages.length === view.messages.length
@@ -128,10 +128,10 @@ const sendsEach = 3
 /** Our count of a whole request and the provider's differ by up to this share of the window. */
 const countError = 0.03
 
-/** What the provider said. The conversation's own request is larger than a direct one, which may fit as it is. */
+/** The provider's answer. The conversation's own request is larger than a direct one, which may fit unchanged. */
 type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: boolean }
 
-/** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
+/** Sends a direct request, and drops more and more of the oldest rounds if it is too long. */
 async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary | Failed> {
   const { run, prompt } = work
   const { model } = run.plan
@@ -140,8 +140,8 @@ async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary
   let tooLong = sharing
   for (let retries = 0; ; ) {
     const { window, room, fold, output } = limitsOf(work, tooLong?.overflow, weightOf(work, left))
-    // A request that cannot fit by our own count is not sent. After a refusal the rounds in excess are dropped, unless
-    // that would drop most of them.
+    // Does not send a request that cannot fit by our own count. After a refusal it drops the rounds above the limit, unless that
+    // would be most of them.
     const max = tooLong ? 2 * window : (room ?? 0) + fold - window * countError
     if (room !== undefined && weightOf(work, left) > max) {
       return inWindows(work, left, { room, output })
@@ -171,7 +171,7 @@ async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary
   return failed('prompt-too-long', why)
 }
 
-/** Messages that stay in the context are shown to help the summarizer, if there is room. */
+/** Messages that stay in the context. The summarizer sees them as background if there is room. */
 function opening(work: AskContext): readonly PreparedMessage[] {
   const { summarized, kept, variant } = work.run.plan.parts
   const { room: all, window } = limitsOf(work)
@@ -188,19 +188,19 @@ function opening(work: AskContext): readonly PreparedMessage[] {
 }
 
 /**
- * No cache has the cleared results, so they may cost as much as reading a full window from the cache, which is the most that
- * the rest of the request costs; in small windows, as much as in one of 200,000 tokens.
+ * The cleared results are not cached, so they may cost as much as reading a full window from the cache, which is the maximum for
+ * the rest of the request. In small windows, as much as in a window of 200,000 tokens.
  */
 function maxOriginals(window: number): number {
   return Math.max(window, 200_000) * cachePrices.read
 }
 
-/** Our count and the provider's differ by a few percent, and a request that is too long would be paid in vain. */
+/** Our count and the provider's differ by a few percent, and a request that is too long would be paid for nothing. */
 const shareOfFree = 0.8
 
 /**
- * The cleared results that the conversation's own request shows as placeholders. They follow it, so that its cache is still
- * read, in the room that it leaves in the window.
+ * The cleared results that the conversation's own request shows as placeholders, in the room that the request leaves in the
+ * window. They follow it, so that its cache is still read.
  */
 function clearedResults(work: AskContext): string | undefined {
   const { job, plan } = work.run
@@ -215,7 +215,7 @@ function clearedResults(work: AskContext): string | undefined {
   return results.length === 0 ? undefined : clearedResultsText(results)
 }
 
-/** Results that were cleared from the view come back for the summarizer, the newest first, in a part of the window. */
+/** Restores results that were cleared from the view for the summarizer, newest first, in a part of the window. */
 function withOriginals(
   work: AskContext,
   prepared: readonly PreparedMessage[],
@@ -241,12 +241,12 @@ function withOriginals(
 
 const maxFolded = 6_000
 
-/** Of the window, for the answer: as much as is reserved before a compaction, and more where the conversation leaves it. */
+/** Shares of the window for the answer: the reserve before a compaction, and more if the conversation leaves it. */
 const outputShare = { min: 0.15, max: 0.25 }
 
 /**
- * The summarizer's window, and the tokens in it for folded-in facts, for the conversation and for the answer; no room if the
- * window is unknown. `weight`: of the conversation.
+ * The summarizer's window, and its tokens for folded-in facts, for the conversation and for the answer. No room if the window is
+ * unknown. `weight` is the conversation's.
  */
 function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: Overflow, weight = 0) {
   const { job, plan, ports } = run
@@ -258,7 +258,7 @@ function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: 
   if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold, output: maxTokens }
   const [min, max] = [Math.floor(window * outputShare.min), Math.floor(window * outputShare.max)]
   const correction = correctionOf(run)
-  // Many servers refuse a request whose prompt and output limit together are larger than the window.
+  // Many servers refuse a request if prompt and output limit together exceed the window.
   const left = Math.floor(window * (1 - countError) - countText(prompt) * correction - reportedSize(run, weight))
   const output = Math.min(maxTokens, Math.max(min, Math.min(max, left)))
   const room = Math.max(max, Math.floor((window - output) / correction) - countText(prompt) - fold)
@@ -274,13 +274,13 @@ function weightOf({ weigh }: AskContext, messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-/** Which messages to leave out next; none if a smaller request has not been tried yet. */
+/** The messages to drop next. None if a smaller request has not been tried yet. */
 function lessOf(work: AskContext, left: readonly PreparedMessage[], { overflow, wasOwn = false }: TooLong) {
   const { weigh, countText, maxTokens, prompt } = work
   const { room = Number.POSITIVE_INFINITY, fold } = limitsOf(work, overflow)
   const weight = weightOf(work, left)
   if (wasOwn && weight <= room) return undefined
-  // The provider's count shows how far our own count is off.
+  // The provider's count shows the error of our own.
   const actual = wasOwn ? undefined : overflow?.actual
   const scale = actual === undefined ? 1 : Math.min(2, Math.max(0.5, actual / (weight + countText(prompt))))
   // The window must also have room for the answer.
@@ -328,8 +328,8 @@ async function inWindows(
 }
 
 /**
- * Asks once more, after the same messages so that the cache is used, for a shorter summary if the first does not fit. In a small
- * window the messages, both summaries and the prompt may be too long for one request: then code shortens the first one.
+ * If the summary does not fit, asks for a shorter one after the same messages, so that the cache is read. In a small window the
+ * messages, both summaries and the prompt may be too long for one request, and then code shortens the first one.
  */
 async function shortEnough(work: AskContext, first: Summary): Promise<Summary | Failed> {
   const { countText, availableTokens } = work

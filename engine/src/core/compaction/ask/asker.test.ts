@@ -62,7 +62,7 @@ describe('formatting', () => {
     expect(formatSummary('<analysis>thinking and thinking')).toEqual({ text: '', isOpen: true })
   })
 
-  // Found in a recorded session that was about compaction itself.
+  // From a recorded session about compaction itself.
   test('words that only speak of the tags are left alone', () => {
     const words = `${good}\n${Array(30).fill('More about it.').join(' ')}\n- Write an \`<analysis>\` block, then a \`<summary>\` block.`
     expect(formatSummary(words)).toEqual({ text: words, isOpen: false })

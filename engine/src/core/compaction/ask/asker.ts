@@ -1,4 +1,4 @@
-// Sends one request for a summary and judges the answer. Emits signs of life while it waits, and adds up the usage.
+// Sends one request for a summary and judges the answer. Emits progress while it waits, and adds up the usage.
 
 import { isText, textOf } from '../../message/message.ts'
 import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
@@ -23,12 +23,12 @@ export type Asking = {
   readonly prompt: string
   /** Tokens of the summarized messages: a summary must have fewer. */
   readonly sourceTokens: number
-  /** How often it is sent when the stream breaks. */
+  /** Number of attempts if the stream breaks. */
   readonly sends: number
   readonly countTokens: (text: string) => number
 }
 
-/** For the result of the compaction, and for listeners now. */
+/** Adds to the result of the compaction, and informs listeners now. */
 export function note({ ports, tried }: CompactionRun, item: Tried): void {
   tried.push(item)
   ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
@@ -70,7 +70,7 @@ function isTooLong(answer: ModelAnswer | ModelFailure): boolean {
   return answer.reason === 'overflow' || answer.reason === 'too-large'
 }
 
-/** A client may have tried several times itself; all tries together count. */
+/** A client may have retried by itself. All tries count together. */
 async function send({ request, sends }: Asking, run: CompactionRun): Promise<ModelAnswer | ModelFailure> {
   const { ports, signal } = run
   for (let sent = 0; ; ) {
@@ -116,8 +116,8 @@ function hitRateOf({ input, cacheRead, cacheWrite }: TokenCounts): number | unde
   return prompt === 0 ? undefined : cacheRead / prompt
 }
 
-// From a model's answer to its summary. What models, proxies and clients have been seen to return instead counts as a
-// failure, so that no conversation is ever replaced by an empty, broken or unhelpful text.
+// Gets the summary from a model's answer. Known bad answers of models, proxies and clients count as failures, so that an empty,
+// broken or unhelpful text never replaces a conversation.
 
 export type JudgeInput = {
   readonly answer: ModelAnswer
@@ -126,7 +126,7 @@ export type JudgeInput = {
   readonly sourceTokens: number
 }
 
-// langchain: an error text was installed as the summary, and the history dropped. pi, codex: so was an empty one.
+// langchain used an error text as the summary and dropped the history. pi and codex did so with an empty one.
 export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: JudgeInput): string | Failed {
   if (answer.content.some(({ type }) => type === 'tool_use' || type === 'server_tool_use'))
     return failed('no-summary', 'it called a tool')
@@ -135,7 +135,7 @@ export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: Judg
   if (whole.trim() === '') return failed('no-summary', 'there was no text')
   const { text, isOpen } = formatSummary(whole)
   if (isErrorText(whole) || isErrorText(text)) return failed('api-error', 'the text is an error message')
-  // A model that stopped by itself has said all it wanted to, closing tag or not.
+  // A model that stopped by itself has finished, even without a closing tag.
   if (answer.stopReason === 'max_tokens' || (isOpen && text === '')) {
     return failed('no-summary', 'it was cut off at the output limit')
   }
@@ -201,7 +201,7 @@ export type FormattedSummary = {
   readonly isOpen: boolean
 }
 
-/** The scratchpad and the tags are removed, runs of blank lines are folded. Tags that the text speaks of are left alone. */
+/** Removes the scratchpad and the tags, and folds runs of blank lines. Tags that the text only mentions stay. */
 export function formatSummary(answer: string): FormattedSummary {
   const analysis = openingOf(answer, 'analysis')
   const rest = analysis === undefined ? answer : withoutAnalysis(answer, analysis)
@@ -211,14 +211,14 @@ export function formatSummary(answer: string): FormattedSummary {
     return isOpen ? { text: '', isOpen: true } : { text: folded(rest), isOpen: false }
   }
   const body = rest.slice(start + '<summary>'.length)
-  // The last one: a summary may speak of its own tags.
+  // The last one, because a summary may mention its own tags.
   const end = [...body.matchAll(/<\/summary>/gi)].at(-1)?.index
   return { text: folded(end === undefined ? body : body.slice(0, end)), isOpen: end === undefined }
 }
 
 const maxPrefaceLength = 200
 
-/** A tag opens a block where a line begins with it, or near the start; elsewhere somebody speaks of it. */
+/** A tag opens a block at the start of a line or near the start of the text. Elsewhere the text only mentions it. */
 function openingOf(text: string, name: 'analysis' | 'summary'): number | undefined {
   for (const { index, 0: tag } of text.matchAll(new RegExp(`^[ \\t]*<${name}>|<${name}>`, 'gim'))) {
     const at = index + tag.length - `<${name}>`.length
@@ -227,14 +227,14 @@ function openingOf(text: string, name: 'analysis' | 'summary'): number | undefin
   return undefined
 }
 
-/** Without the scratchpad; as it is where that never ends. */
+/** Removes the scratchpad. Returns the text unchanged if the scratchpad never ends. */
 function withoutAnalysis(answer: string, start: number): string {
   const end = answer.toLowerCase().indexOf('</analysis>', start)
   return end < 0 ? answer : `${answer.slice(0, start)}${answer.slice(end + '</analysis>'.length)}`
 }
 
 function folded(text: string): string {
-  // Line by line: a pattern for trailing blanks is quadratic in a long run of them.
+  // Goes line by line, because a pattern for trailing blanks is quadratic in a long run of them.
   return text
     .split('\n')
     .map((line) => line.trimEnd())

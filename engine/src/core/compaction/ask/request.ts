@@ -1,6 +1,5 @@
-// The requests for a summary: the conversation's own with one message after it, so that its prefix is read from the
-// cache; or a separate one, with messages made ready for it. Also what is left of them if they are too long themselves.
-// Nothing is sent from here.
+// Builds the requests for a summary: the conversation's own plus one message, so that its prefix is read from the cache, or a
+// separate one with prepared messages. Also shortens them if they are too long. Sends nothing.
 import { modelFacts } from '../../catalog/models.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { roundsOf } from '../../message/cut-points.ts'
@@ -25,17 +24,17 @@ import { type TokenLimit, withoutMiddle } from '../../text/cut.ts'
 import { offlineSummary } from '../page/record.ts'
 
 /**
- * Same model, system, tools, thinking, options and messages, and one message more. No output limit of its own: that
- * would change the thinking budget, and with it the key of the cache. No mark of its own: nothing is written to the
- * cache, except where the conversation asks for that itself with a mark at its top level. `before` comes before the prompt.
+ * Same model, system, tools, thinking, options and messages, plus one message. Sets no output limit, because that would change
+ * the thinking budget and with it the key of the cache. Adds no mark, so nothing is written to the cache, unless the conversation
+ * asks for it with a mark at its top level. `before` comes before the prompt.
  */
 export function sharingRequest(conversation: ModelRequest, prompt: string, before?: string): ModelRequest {
   return { ...conversation, source: 'compact', messages: [...conversation.messages, asking(prompt, before)] }
 }
 
 /**
- * The conversation's request up to this message. The cache is read at marks only, and the last one may be in the part that
- * is left out: then the last user message gets it. An earlier request ended there, so nothing is written.
+ * The conversation's request up to this message. The cache is read only at marks, and the last mark may be in the dropped part,
+ * so the last user message gets it. An earlier request ended there, so nothing is written.
  */
 export function requestUpTo(conversation: ModelRequest, end: number): ModelRequest {
   const messages = conversation.messages.slice(0, end)
@@ -57,7 +56,7 @@ function asking(prompt: string, before?: string): Message {
 
 type DirectInput = Pick<Required<ModelRequest>, 'model' | 'messages' | 'maxTokens'> & { readonly prompt: string }
 
-/** A short system prompt, no tools, no thinking where it can be switched off. */
+/** Has a short system prompt and no tools, and switches thinking off if possible. */
 export function directRequest({ model, messages, prompt, maxTokens }: DirectInput): ModelRequest {
   const { thinking, thinksUnasked } = modelFacts(model) ?? {}
   const bare = [...messages, asking(prompt)].map(({ role, content }) => ({ role, content }))
@@ -71,7 +70,7 @@ export function directRequest({ model, messages, prompt, maxTokens }: DirectInpu
   }
 }
 
-/** The request that was answered, the answer, and the wish for a shorter one. */
+/** The answered request, the answer, and the request for a shorter one. */
 export function shorterRequest(
   { request, answer }: { readonly request: ModelRequest; readonly answer: { readonly content: readonly Block[] } },
   prompt: string,
@@ -79,7 +78,7 @@ export function shorterRequest(
   return { ...request, messages: [...request.messages, { role: 'assistant', content: answer.content }, asking(prompt)] }
 }
 
-/** The provider's own compaction, with the cache of the conversation's request; options it refuses are left out. */
+/** The provider's own compaction, with the cache of the conversation's request. Drops options that it refuses. */
 export function onDemandRequest(conversation: ModelRequest, instructions: string): ModelRequest {
   const {
     context_management: _management,
@@ -96,17 +95,20 @@ export function onDemandRequest(conversation: ModelRequest, instructions: string
   }
 }
 
-/** What the provider wrote, as if a model had said it: it is judged and checked like any other summary. */
+/** The provider's text in the form of a model's answer, so that it is judged and checked like any other summary. */
 export function onDemandText(content: readonly Block[]): readonly Block[] {
   return content.map((block) =>
     block.type === 'compaction' && typeof block.content === 'string' ? { type: 'text', text: block.content } : block,
   )
 }
 
-/** Before an answer that would open a request whose oldest rounds were dropped. One in the conversation is left out. */
+/**
+ * Comes before an answer that would open a request whose oldest rounds were dropped. Drops one that is already in the
+ * conversation.
+ */
 export const truncationMarker = '[earlier conversation truncated for compaction retry]'
 
-/** Injected again after every compaction anyway, or of no use to anybody who reads a summary. */
+/** Injected again after every compaction, or useless to a reader of the summary. */
 const reinjected = new Set([
   'skill_listing',
   'skill_discovery',
@@ -123,14 +125,14 @@ const reinjected = new Set([
   'token_usage',
 ])
 
-/** With the piece it came from, so that a message that is left out can still be read. */
+/** Includes its piece, so that a dropped message can still be read. */
 export type PreparedMessage = Message & {
   readonly content: readonly Block[]
   readonly piece: ViewMessage
   readonly messageId?: string
 }
 
-/** One for each message that a summarizer is to see, in their order: without media and thinking, not merged yet. */
+/** One for each message that a summarizer should see, in order, without media and thinking. Not merged yet. */
 export function preparedMessages(pieces: readonly ViewMessage[]): readonly PreparedMessage[] {
   return pieces.flatMap((piece) => {
     const content = preparedContent(piece)
@@ -150,7 +152,7 @@ function isPrepared(block: Block): boolean {
   return !isThinking(block) && !(isText(block) && block.text.trim() === truncationMarker)
 }
 
-/** Large, useless for a text, and enough of them can make the request itself too long. */
+/** Media are large and useless for a text, and many of them can make the request itself too long. */
 function withoutMedia(block: Block): Block {
   if (isMedia(block)) return { type: 'text', text: `[${block.type}]` }
   if (!isToolResult(block) || typeof block.content === 'string' || block.content === undefined) return block
@@ -169,8 +171,8 @@ export type Truncated = {
 }
 
 /**
- * Drops the oldest rounds: as many as cover the gap, or a fifth of them when it is not known; one at least, and one is
- * left at least. Undefined when there is only one.
+ * Drops the oldest rounds to cover the gap, or a fifth of them if it is unknown. Drops at least one and leaves at least one.
+ * Undefined if there is only one.
  */
 export function truncated(
   messages: readonly PreparedMessage[],
@@ -193,14 +195,14 @@ export function truncated(
   }
 }
 
-/** By how much the prompt was too long, as far as the provider's words say. */
+/** Tokens above the limit, as far as the provider named numbers. */
 export function gapOf({ actual, limit, maxTokens = 0 }: Overflow = {}): number | undefined {
   if (actual === undefined || limit === undefined) return undefined
   const gap = actual + maxTokens - limit
   return gap > 0 ? gap : undefined
 }
 
-/** What comes before the rest: facts and user messages of the dropped part, and the marker where an answer would start. */
+/** Comes before the rest: facts and user messages of the dropped part, and the marker if an answer would be first. */
 export function withFoldedIn(
   { left, dropped }: Pick<Truncated, 'left' | 'dropped'>,
   { countTokens, tokens }: TokenLimit,
@@ -213,7 +215,7 @@ export function withFoldedIn(
   return texts.length === 0 ? left : [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }, ...left]
 }
 
-/** The earlier summary, and the user's messages with the agent's reports, as far as there is room. */
+/** The earlier summary, and the user's messages with the agent's reports, as far as they fit. */
 function foldedIn(dropped: readonly PreparedMessage[], limit: TokenLimit): string {
   const book = createLedger()
   for (const { piece } of dropped) book.add(piece)
@@ -252,7 +254,7 @@ export function windowsOf(
   return windows
 }
 
-/** The texts of a round that is too large for a window are cut in the middle by the same share, until it fits. */
+/** Cuts the middle of all texts of a round that is too large for a window by the same share, until it fits. */
 function fitted(messages: readonly PreparedMessage[], { size, weigh }: WindowOptions) {
   for (let attempt = 0, round = messages; ; attempt++) {
     const weight = round.reduce((sum, message) => sum + weigh(message), 0)

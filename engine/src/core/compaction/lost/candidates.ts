@@ -1,4 +1,4 @@
-// What would do harm if a compaction lost it, and how to recognize each in a context.
+// Facts whose loss in a compaction would do harm, and how to recognize each of them in a context.
 import type { ErrorFact, Exchange, Ledger, Rule } from '../../ledger/facts.ts'
 import { rulesIn, sentencesOf, withoutPasted } from '../../ledger/rules.ts'
 import { interrupted } from '../../ledger/steps.ts'
@@ -10,26 +10,26 @@ import { isConsent } from '../page/claims.ts'
 import { isPassedOver } from '../page/state.ts'
 import { type Context, topicOf } from './contexts.ts'
 
-/** The most harmful first. */
+/** Most harmful first. */
 export const lostTypes = ['rule', 'decision', 'request', 'failure', 'command', 'file'] as const
 
 export type LostType = (typeof lostTypes)[number]
 
 export type LostFact = {
   readonly type: LostType
-  /** The user's words, the command or the path, verbatim; of a failure, the line that reported it. */
+  /** The user's words, the command or the path, verbatim. For a failure, the line that reported it. */
   readonly text: string
-  /** The question that was answered, the call that was rejected, the command that failed; of a command, how it failed. */
+  /** The answered question, the rejected call or the failed command. For a command, how it failed. */
   readonly about?: string
-  /** What the agent found out about a failure. */
+  /** The agent's finding about a failure. */
   readonly cause?: string
-  /** Set if another agent said it, not a person. */
+  /** Set if another agent said it instead of a person. */
   readonly by?: 'agent'
-  /** The message it comes from. */
+  /** Uuid of its message. */
   readonly uuid: string
   readonly line: number
   readonly time?: string
-  /** The compaction after which no context had it: 1 is the first. */
+  /** The compaction after which no context contained it. 1 is the first. */
   readonly compaction: number
 }
 
@@ -37,16 +37,16 @@ export type KnownFacts = {
   readonly ledger: Ledger
   /** The ledger at each compaction that was not undone, oldest first. */
   readonly before: readonly Ledger[]
-  /** The entry of each time of the ledger. */
+  /** The entry at a time of the ledger. */
   readonly entryAt: (time: number) => Entry | undefined
   readonly entryOf: (uuid: string) => Entry | undefined
 }
 
 export type Candidate = Pick<LostFact, 'type' | 'text' | 'about' | 'cause' | 'by'> & {
-  /** When it was last said or done, in the ledger's time. */
+  /** Time of the last mention or action, in the ledger's time. */
   readonly last: number
   readonly uuid?: string
-  /** Somebody's words, which can be compared only with a text in the same language. */
+  /** Words of a person or agent, which can only be compared with text in the same language. */
   readonly isWords: boolean
   readonly isHeld: (context: Context) => boolean
 }
@@ -62,7 +62,7 @@ export function candidatesIn({ ledger, before }: Pick<KnownFacts, 'ledger' | 'be
   ]
 }
 
-/** "Let's think how to enforce …" contains an order and is none. */
+/** "Let's think how to enforce …" contains an order but is none. */
 const deliberation = /^\W*let(?:'|’)?s (?:think|see|discuss|talk|consider|figure|explore|look)\b/i
 
 function ruleCandidate({ text, by, last, uuid }: Rule): Candidate {
@@ -70,7 +70,7 @@ function ruleCandidate({ text, by, last, uuid }: Rule): Candidate {
   const names = namesIn(text)
   return {
     ...{ type: 'rule', text, last, isWords: true },
-    // One name alone may be mentioned for any reason.
+    // A single name may be mentioned for any reason.
     isHeld: (context) => context.holds(text) || context.says(words) || (names.length > 1 && context.names(names)),
     ...(by === 'agent' ? { by } : {}),
     ...(uuid === undefined ? {} : { uuid }),
@@ -84,11 +84,11 @@ function namesIn(text: string): readonly string[] {
   ]
 }
 
-/** A reply that refuses, or chooses among things that the agent named. */
+/** A reply that refuses, or chooses among options that the agent named. */
 const choice =
   /^\W*(?:no|nope|not|don['’]?t|neither|none|rather|instead)\b|(?<![\w.])#?\d{1,2}(?![\w.])|\b(?:first|second|third|both|options?|former|latter)\b|^\W*[a-h]\W*$/i
 
-/** An answer to a question that was asked through a tool, a rejected call, or a choice. */
+/** An answer to a question from a tool, a rejected call, or a choice. */
 function isDecision({ kind, text, about }: Exchange): boolean {
   if (kind === 'answer' || kind === 'rejection') return true
   if ((kind !== 'message' && kind !== 'queued') || about === undefined) return false
@@ -97,10 +97,10 @@ function isDecision({ kind, text, about }: Exchange): boolean {
 
 function decisionCandidate({ text, about, last, uuid }: Exchange): readonly Candidate[] {
   const own = withoutRules(text)
-  // Its rules are listed by themselves.
+  // Its rules are listed separately.
   if (own === '' && text !== '') return []
   const words = isConsent(own) ? [] : topicOf(own)
-  // "No" and "both" say nothing without the question.
+  // "No" and "both" mean nothing without the question.
   const telling = words.length > 0 ? [words] : sentencesOf(about ?? '').map(topicOf)
   return [
     {
@@ -112,7 +112,7 @@ function decisionCandidate({ text, about, last, uuid }: Exchange): readonly Cand
   ]
 }
 
-/** Requests before the last compaction that may not be done: the newest, and those without a reply, questions aside. */
+/** Requests before the last compaction that may still be open: the newest, and those without a reply, except questions. */
 function openRequests(before: readonly Ledger[]): readonly Exchange[] {
   const exchanges = before.at(-1)?.exchanges ?? []
   const since = before.at(-2)?.messages ?? 0
@@ -126,7 +126,7 @@ function openRequests(before: readonly Ledger[]): readonly Exchange[] {
   })
 }
 
-/** A summary may quote only the beginning of a long request, or speak of one part of it. */
+/** A summary may quote only the beginning of a long request, or mention only a part of it. */
 const firstWords = 6
 
 function requestCandidate({ kind, text, last, uuid }: Exchange): readonly Candidate[] {
@@ -152,7 +152,7 @@ function withoutRules(text: string): string {
   return sentencesOf(withoutPasted(text)).filter(isOwn).join(' ')
 }
 
-/** Only a command that failed, was understood and worked later taught something. An edit that missed its place did not. */
+/** Only a command that failed, was understood and worked later is a lesson. An edit that missed its place is not. */
 function failureCandidate({ what, line, cause, isFixed, last }: ErrorFact): readonly Candidate[] {
   const isCommand = toolJob(what.split(' ', 1)[0] ?? '') === undefined
   if (!isCommand || !isFixed || cause === undefined) return []
@@ -165,10 +165,10 @@ function failureCandidate({ what, line, cause, isFixed, last }: ErrorFact): read
   ]
 }
 
-/** Anybody knows how to commit, push and install. */
+/** Every agent knows how to commit, push and install. */
 const wellKnown: ReadonlySet<Action> = new Set(['commit', 'push', 'install'])
 
-/** The files and commands of the work that the last compaction interrupted. */
+/** The files and commands of the work at the time of the last compaction. */
 function inUse(before: readonly Ledger[]): readonly Candidate[] {
   const ledger = before.at(-1)
   if (ledger === undefined) return []

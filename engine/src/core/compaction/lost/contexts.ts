@@ -1,4 +1,4 @@
-// The contexts of a session, one for each epoch, as they were when the epoch ended: what the agent could still see.
+// The contexts of a session at the end of each epoch: everything that the agent could still see.
 
 import { objectAt } from '../../message/json.ts'
 import { blocksOf, isText, isToolUse, type ViewMessage } from '../../message/message.ts'
@@ -13,45 +13,45 @@ import { modelSummaryIn } from '../page/read-page.ts'
 import { piecesOf } from '../plan.ts'
 
 export type Context = {
-  /** The compaction that it starts with; undefined for the first. */
+  /** The compaction that starts it. Undefined for the first context. */
   readonly openedBy: Epoch['openedBy']
-  /** The index of the entry that it starts with. */
+  /** Index of its first entry. */
   readonly start: number
   readonly uuids: ReadonlySet<string>
-  /** The compaction was undone, or the conversation went back to before it. */
+  /** The compaction was undone, or the conversation was rewound to before it. */
   readonly isUndone: boolean
-  /** False if the summary is encrypted or not in the file, so that nobody knows what the context says. */
+  /** False if the summary is encrypted or not in the file, so that its content is unknown. */
   readonly isReadable: boolean
-  /** Everything in it, tool calls and results included, in plain words. */
+  /** True if anything in the context contains these plain words, including tool calls and results. */
   readonly holds: (words: string) => boolean
-  /** Everything in it, as it is. */
+  /** The complete text. */
   readonly text: () => string
-  /** What a model wrote in its summary; empty for the first context. */
+  /** The model's text of the summary. Empty for the first context. */
   readonly summary: string
-  /** Whether any text in it says this, in any words: the summary, the user, the agent or the client. */
+  /** True if any text in it says this in any words: the summary, the user, the agent or the client. */
   readonly says: (words: readonly string[]) => boolean
-  /** Some line that somebody wrote has all of these names. */
+  /** True if one written line has all of these names. */
   readonly names: (names: readonly string[]) => boolean
-  /** Some passage says this in any words, tool calls and results included. */
+  /** True if any passage says this in any words, including tool calls and results. */
   readonly shows: (words: readonly string[]) => boolean
-  /** A sentence of this text could be recognized in it in other words. */
+  /** True if a paraphrase of this text could be recognized in the context. */
   readonly isComparable: (text: string) => boolean
 }
 
-/** What a text is about, for `says` and `shows`. */
+/** The topic of a text, for `says` and `shows`. */
 export function topicOf(text: string): readonly string[] {
   return contentWords(text.replaceAll(/n['’]t\b/g, ' not'), stemOf)
 }
 
 const stemLength = 5
 
-/** "Lists", "listed" and "listing" have one stem, and so have "drop" and "dropped", "class" and "classes". */
+/** "Lists", "listed" and "listing" have one stem. So do "drop" and "dropped", and "class" and "classes". */
 function stemOf(word: string): string {
   const [, bare = word] = /^(.{3,}?)(?:es|(?<!s)s|ed|ing|e)$/.exec(word) ?? []
   return bare.replace(/(?<=.{2})([bdgklmnprt])\1$/, '$1').slice(0, stemLength)
 }
 
-/** Oldest first; the last one is the current context. Entries in the order of the file. */
+/** Oldest first; the last one is the current context. `entries` must be in the order of the file. */
 export function contextsOf(entries: readonly Entry[]): readonly Context[] {
   const scanner = createScanner()
   for (const entry of entries) scanner.add(entry)
@@ -76,7 +76,7 @@ export function contextsOf(entries: readonly Entry[]): readonly Context[] {
   return contexts
 }
 
-/** Text that the agent wrote into AGENTS.md and similar files: clients put these files into every context. */
+/** Text that the agent wrote into AGENTS.md and similar files, which clients add to every context. */
 function writtenRules({ record }: Entry): readonly string[] {
   if (record.type !== 'assistant') return []
   return blocksOf(objectAt(record, 'message')?.content)
@@ -133,21 +133,21 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** A statement counts as said when this share of its content words occurs in one passage of this many characters. */
+/** Share of a statement's content words that must occur in one passage of this many characters. */
 const saidShare = 0.6
 const passage = 1_200
 
 /** Returns a function that checks whether some passage of the text has enough of these content words. */
 function createPassages(text: string, wordsOf = contentWords): (words: readonly string[]) => boolean {
   const passages: ReadonlySet<string>[] = []
-  // Passages overlap, so that a statement at the end of one is whole in the next.
+  // Passages overlap, so that a statement at the end of one is complete in the next.
   for (let at = 0; at < text.length; at += passage / 2) {
     passages.push(new Set(wordsOf(text.slice(at, at + passage))))
   }
   return (words) => passages.some((known) => words.filter((word) => known.has(word)).length >= words.length * saidShare)
 }
 
-/** About a third of the words of English prose are common words; in other languages a few percent look like one. */
+/** About a third of the words in English prose are function words. In other languages a few percent look like them. */
 const englishShare = 0.1
 
 function isEnglish(text: string): boolean {
@@ -155,10 +155,10 @@ function isEnglish(text: string): boolean {
   return words.filter(isCommonWord).length >= words.length * englishShare
 }
 
-/** Scripts without spaces between words: a paraphrase cannot be recognized by its words. */
+/** Scripts without spaces between words. A paraphrase in them cannot be recognized by its words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
-/** Whether a statement in one text could be found in the other by its words. */
+/** True if a statement of one text could be found in the other by its words. */
 function areComparable(text: string, other: string): boolean {
   return !unspaced.test(text) && isEnglish(text) === isEnglish(other)
 }

@@ -37,7 +37,7 @@ test('claims of the last summary that the conversation does not support are unve
     { type: 'quote', text: 'list them by size' },
     { type: 'name', text: 'src/no/where.ts' },
   ])
-  // Only the summary that is in the context counts.
+  // Only the summary in the current context counts.
   expect(lostFrom(talk.boundary().summary(dry)).unverified).toEqual([])
 })
 
@@ -69,7 +69,7 @@ test('a summary is compared with the conversation before its own compaction, not
   expect(lostFrom(approved(undone).boundary().summary(claim).user('Go on.')).unverified).toEqual([])
   const first = begun().boundary().summary(claim)
   expect(lostFrom(undo(first, 'b1').user('Go on.')).unverified).toEqual([])
-  // What was approved after its compaction does not support a summary, whatever was compacted and undone since.
+  // An approval after its compaction does not support a summary, even after other compactions and undos.
   const later = approved(begun().boundary().summary(claim)).boundary().summary(dry)
   expect(lostFrom(undo(later, 'b2').user('Go on.')).unverified).toMatchObject([{ type: 'approval' }])
 })

@@ -1,5 +1,5 @@
-// What compactions lost: facts of a conversation that the current context has neither word for word nor, as far as code
-// can tell, in other words. Where code cannot tell, a fact counts as kept: a false alarm is worse than a missed loss.
+// What compactions lost: facts of a conversation that the current context contains neither word for word nor, as far as code can
+// tell, in other words. In doubt a fact counts as kept, because a false alarm is worse than a missed loss.
 import type { Ledger } from '../../ledger/facts.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { objectAt, stringAt } from '../../message/json.ts'
@@ -26,14 +26,17 @@ export type Lost = {
   readonly facts: readonly LostFact[]
   /** Claims of the current summary that the conversation before it does not support. */
   readonly unverified: readonly UnverifiedClaim[]
-  /** Why some or all losses cannot be known. */
+  /** The reason why some or all losses are unknown. */
   readonly unknown?: 'unreadable-summary' | 'other-language'
 }
 
-/** A quotation nobody said, an approval nobody gave, a state that was last seen otherwise, a name that occurs nowhere. */
+/**
+ * A quotation that nobody said, an approval that nobody gave, a state that contradicts the last known one, a name that does not
+ * occur.
+ */
 export type UnverifiedClaim = { readonly type: 'quote' | 'approval' | 'state' | 'name'; readonly text: string }
 
-/** Entries in the order of the file. */
+/** `entries` must be in the order of the file. */
 export function lostIn(entries: readonly Entry[]): Lost {
   const contexts = contextsOf(entries)
   const current = contexts.at(-1)
@@ -54,7 +57,7 @@ export function lostIn(entries: readonly Entry[]): Lost {
   }
 }
 
-/** Of the session and those that it continues. Clients name their transcript file in a summary. */
+/** Ids of the session and of those that it continues. Clients name their transcript file in a summary. */
 function idsIn(entries: readonly Entry[]): readonly string[] {
   return [...new Set(entries.flatMap(({ record }) => stringAt(record, 'sessionId') ?? []))]
 }
@@ -65,7 +68,7 @@ type Compared = {
   readonly ids: readonly string[]
 }
 
-/** The summary is compared with the context that it replaced. */
+/** Compares the summary with the context that it replaced. */
 function unverifiedIn({ summary }: Context, { before, ledger, ids }: Compared): readonly UnverifiedClaim[] {
   if (summary === '' || before === undefined || ledger === undefined) return []
   const source: ViewMessage = { role: 'user', origin: 'human', content: [before.text(), ...ids].join('\n') }
@@ -85,7 +88,7 @@ function compactionOf({ openedBy, isUndone, isReadable }: Context, number: numbe
   return [{ number, uuid, line, trigger, time, isUndone, isReadable }]
 }
 
-/** Reads only messages that were in a context when it ended: rewound messages are not lost, the user took them back. */
+/** Reads only messages that were in a context at its end. Rewound messages are not lost, because the user removed them. */
 function factsOf(entries: readonly Entry[], contexts: readonly Context[]): KnownFacts {
   const seen = new Set(contexts.flatMap(({ uuids }) => [...uuids]))
   const boundaries = new Set(contexts.flatMap(({ openedBy, isUndone, start }) => (openedBy && !isUndone ? start : [])))
@@ -114,7 +117,7 @@ function factsOf(entries: readonly Entry[], contexts: readonly Context[]): Known
   }
 }
 
-/** The fact that a candidate becomes if the current context lacks it. */
+/** Returns the candidate as a fact if the current context lacks it. */
 function factFrom(contexts: readonly Context[], { entryAt, entryOf }: KnownFacts) {
   return ({ last, uuid, isHeld, isWords: _, ...fact }: Candidate): readonly LostFact[] => {
     const entry = (uuid === undefined ? undefined : entryOf(uuid)) ?? entryAt(last)
