@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command as it is published: says so if Node is too old, before anything is loaded that needs a newer one.
+// The published command: reports a Node that is too old, before it loads anything that needs a newer one.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > 22 || (major === 22 && minor >= 18)) {
   // Compiled code is stored, so that the next start is faster.

@@ -1,5 +1,4 @@
-// What a command definition gets, and the arguments and options that several commands share. Loads no engine, so that --help
-// is quick.
+// The context of a command definition, and shared arguments and options. Loads no engine, so that --help is fast.
 
 import { Argument, Command } from 'commander'
 import { anyAgent } from './agent-names.ts'

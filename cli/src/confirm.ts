@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Io } from './io.ts'
 
-/** `cannot-ask`: input or output is no terminal. */
+/** `cannot-ask`: input or output is not a terminal. */
 export async function confirm(question: string, { stdin, stdout }: Io): Promise<'yes' | 'no' | 'cannot-ask'> {
   if (stdout.isTTY !== true || (stdin as { readonly isTTY?: boolean }).isTTY !== true) return 'cannot-ask'
   const lines = createInterface({ input: stdin, output: stdout })

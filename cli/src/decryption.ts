@@ -14,7 +14,7 @@ import type { Io } from './io.ts'
 const variable = 'EVERLONG_ENCRYPTION_KEYS'
 const fileVariable = 'EVERLONG_ENCRYPTION_KEYS_FILE'
 
-/** Reads what the given keys open. Throws a StoreError for an encrypted record without its key. */
+/** Reads records that the given keys open. Throws a StoreError for an encrypted record without its key. */
 export function decrypted(store: SessionStore, env: Io['env']): SessionStore {
   const keys = keysIn(env)
   return encryptedSessions(store, keys ? createCipher(keys) : withoutKeys)
@@ -30,7 +30,7 @@ const withoutKeys: Cipher = {
   },
 }
 
-/** Undefined if none are given. The first one encrypts what is appended. */
+/** Undefined if none are given. The first one encrypts appended records. */
 function keysIn(env: Io['env']): readonly EncryptionKey[] | undefined {
   const file = env[fileVariable]
   const text = env[variable] ?? (file === undefined ? undefined : textOf(file))

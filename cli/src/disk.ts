@@ -1,5 +1,5 @@
-// Reading the files that an installation changes, and writing a whole set of them: all or none. A link to a file is
-// followed, so that settings kept elsewhere stay links.
+// Reads the files that an installation changes, and writes a set of files: all or none. Follows links, so that settings stored
+// elsewhere stay links.
 import {
   chmodSync,
   lstatSync,
@@ -19,7 +19,7 @@ export type Write = {
   /** Undefined means no file. */
   readonly before: Uint8Array | undefined
   readonly after: Uint8Array | undefined
-  /** For a new file; a file that exists keeps its own. */
+  /** Mode of a new file. An existing file keeps its own. */
   readonly mode?: number
 }
 
@@ -27,7 +27,7 @@ export type Found = {
   /** Undefined if there is no file. */
   readonly bytes?: Uint8Array
   readonly isLink?: boolean
-  /** Why it can be neither read nor written. */
+  /** The reason why it can be neither read nor written. */
   readonly odd?: string
 }
 
@@ -63,7 +63,7 @@ export class ChangedMeanwhile extends Error {
   }
 }
 
-/** Makes all writes or none: what fails halfway is taken back before the error is thrown on. */
+/** Makes all writes or none: undoes partial work before it throws the error. */
 export function writeAll({ writes, folders }: { writes: readonly Write[]; folders: readonly string[] }): void {
   const undo: (() => void)[] = []
   try {

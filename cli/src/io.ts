@@ -1,4 +1,4 @@
-// What a command gets from outside: streams, environment, clock, signals. Tests pass in their own.
+// The environment of a command: streams, variables, clock, signals. Tests pass in their own.
 import type { Readable } from 'node:stream'
 import type { Environment } from 'everlong'
 
@@ -23,7 +23,7 @@ export type Io = {
   readonly onStop?: (stop: () => void) => () => void
   /** Ids of new entries. Default: random. */
   readonly newId?: () => string
-  /** Of a session in a database, of which the command has a copy: undoes this there. Returns why it could not. */
+  /** For the copy of a session in a database: undoes the change there. Returns the reason if it could not. */
   readonly undoInStore?: (path: string, uuid: string) => Promise<string | undefined>
   /** Milliseconds since 1970. */
   readonly now: () => number

@@ -23,7 +23,7 @@ function onInterrupt(cleanUp: () => void): () => void {
   return () => process.off('SIGINT', end)
 }
 
-/** A terminal and a launcher may both send Ctrl-C, so a second signal within a second is ignored; a later one ends the process. */
+/** A terminal and a launcher may both send Ctrl-C, so a second signal within a second is ignored. A later one ends the process. */
 function onStop(stop: () => void): () => void {
   const sameMs = 1_000
   let stoppedAt: number | undefined

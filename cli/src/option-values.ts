@@ -1,4 +1,4 @@
-// Parsers of option values. An invalid value is reported, with what to give instead, before any command is loaded.
+// Parsers of option values. An invalid value is reported with valid ones, before any command is loaded.
 import { InvalidArgumentError } from 'commander'
 
 /** The kinds of text that recall finds. Repeated here so that --help need not load the engine; a test compares them. */
@@ -84,7 +84,7 @@ export function time(text: string): number {
   return value
 }
 
-/** Returned as given: a day without a time means the whole day. */
+/** Returned unchanged, because a day without a time means the whole day. */
 export function day(text: string): string {
   if (Number.isNaN(Date.parse(text))) throw new InvalidArgumentError('Give a time, such as 2026-03-02.')
   return text

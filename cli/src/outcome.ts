@@ -1,4 +1,4 @@
-// The result of a command. Problems with files become one line that says what to do.
+// The result of a command. Problems with files become one line with advice.
 
 import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -49,7 +49,7 @@ export function writing<R>(path: string, attempt: () => Outcome<R>): Outcome<R> 
   return orTrouble(attempt, (error) => writeTrouble(path, error))
 }
 
-/** The same as `reading` for what takes a while. */
+/** Like `reading`, for asynchronous work. */
 export async function opening<R>(path: string, open: () => Promise<Outcome<R>>): Promise<Outcome<R>> {
   const found = reading(path, () => gathered(undefined))
   if (found.type === 'failed') return found

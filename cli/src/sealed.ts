@@ -1,4 +1,4 @@
-// Paths of sessions that a gateway has encrypted. Light: it is asked before every command.
+// Paths of sessions that a gateway has encrypted. Light, because it runs before every command.
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
@@ -9,12 +9,12 @@ export function isSealedPath(argument: string): boolean {
     if (statSync(argument).isFile()) return argument.endsWith('.jsonl') && isSealedFile(argument)
     return isOfGateway(resolve(argument)) && transcriptsIn(sessionsOf(argument)).some(isSealedFile)
   } catch {
-    // There is nothing at this path, or it cannot be read: the command says so.
+    // Nothing is at this path, or it cannot be read. The command reports that.
     return false
   }
 }
 
-/** Of the folder of a gateway, or the folder itself. */
+/** The sessions folder of a gateway, or the folder itself. */
 function sessionsOf(folder: string): string {
   return existsSync(join(folder, 'gateway.db')) ? join(folder, 'sessions') : folder
 }
@@ -38,7 +38,7 @@ function isOfGateway(folder: string): boolean {
   return above.some((place) => existsSync(join(place, 'gateway.db')))
 }
 
-/** What is readable of a record comes first, and is short. */
+/** The readable part of a record comes first and is short. */
 const headBytes = 2_048
 
 function isSealedFile(path: string): boolean {
@@ -51,7 +51,7 @@ function isSealedFile(path: string): boolean {
   }
 }
 
-/** The folder whose sessions a path means: a folder of tenants must have only one. */
+/** The folder of the sessions at a path. A folder of tenants must have only one. */
 export function tenantFolderOf(folder: string): string | readonly string[] {
   if (filesIn(folder).length > 0) return folder
   const below = sessionsOf(folder)

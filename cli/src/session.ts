@@ -1,5 +1,4 @@
-// What several commands need of a transcript: a scan with a progress line, and the file as a session. Gathers only; renders
-// nothing.
+// Shared parts of commands that read a transcript: a scan with a progress line, and the file as a session. Renders nothing.
 
 import { count } from '@everlong/agent/render'
 import { type Environment, offline } from 'everlong'
@@ -18,7 +17,7 @@ export function scanWithProgress(path: string, io: Io): FileScan {
   }
 }
 
-/** What a person may say about the window on the command line. */
+/** The user's options about the window. */
 export type WindowChoice = { readonly model?: string; readonly window?: number }
 
 export type Measured = WindowChoice & { readonly env: Environment }
@@ -35,19 +34,19 @@ export function openFile(path: string, { env, model, window, ...reading }: Measu
 export function explainFile({ session }: Pick<ReadFile, 'session'>, { window }: WindowChoice): Explanation {
   const { prediction: _, sessionMemory: __, ...explanation } = session.explain()
   const { contextWindow } = explanation
-  // The person who typed the option should find it under its own name.
+  // A person who typed the option should find it under its own name.
   const isOption = window !== undefined && contextWindow.source === 'setting contextWindow'
   return isOption ? { ...explanation, contextWindow: { ...contextWindow, source: '--window' } } : explanation
 }
 
-/** A session that was written by Everlong has a calibration, which counts for its own model only. */
+/** A session by Everlong has a calibration, which applies only to its own model. */
 export function countingOf({ note }: Transcript, { model }: Explanation): Pick<SituationInput, 'calibration'> {
   return note && note.model === model ? { calibration: note.calibration } : {}
 }
 
 /**
- * A word where what happened does not fit the window that was assumed: the table knows what a model can do, not what
- * an account or a client allowed. Nothing when the person has said what the window is.
+ * A hint if the session does not fit the assumed window: the table knows a model's limits, not those of an account or a client.
+ * None if the user gave the window.
  */
 export function windowHint(
   { size, contextWindow, autoCompactThreshold, reserve }: Explanation,
@@ -64,5 +63,5 @@ export function windowHint(
   return `The last automatic compaction came at ${count(before)} tokens, long before ${count(autoCompactThreshold.value)}: the window was smaller. Try --window ${guess}.`
 }
 
-/** What the default threshold keeps free of the effective window. */
+/** Tokens of the effective window that the default threshold keeps free. */
 const compactBuffer = 13_000

@@ -20,7 +20,7 @@ export type StorePlace = {
   readonly store: SessionStore
   /** Undefined means all sessions. */
   readonly session: string | undefined
-  /** Without user, password and parameters. */
+  /** The URL without user, password and parameters. */
   readonly name: string
 }
 
@@ -47,7 +47,7 @@ export function placeOf(argument: string): StorePlace {
   return { store: postgres({ url: url.href, ...options }), session, name }
 }
 
-/** Fails if a path is missing, or a file has no conversation: it would count as an empty session. */
+/** Fails if a path is missing or a file has no conversation, because it would count as an empty session. */
 export function checkedPlace(argument: string): Outcome<undefined> {
   if (isStoreUrl(argument)) return gathered(undefined)
   return expecting(argument, () => {
@@ -58,7 +58,7 @@ export function checkedPlace(argument: string): Outcome<undefined> {
 
 type Run = (argv: readonly string[], io: Io) => Promise<number>
 
-/** Runs a command with files in place of store URLs. Throws a StoreError when a store cannot be used. */
+/** Runs a command with files instead of store URLs. Throws a StoreError if a store cannot be used. */
 export async function withStores(argv: readonly string[], io: Io, run: Run): Promise<number> {
   const isStored = (argument: string) => isStoreUrl(argument) || isSealedPath(argument)
   const url = argv.find(isStored)
@@ -82,7 +82,7 @@ export async function withStores(argv: readonly string[], io: Io, run: Run): Pro
   }
 }
 
-/** Decrypted, where that is needed. */
+/** Decrypted if necessary. */
 function readablePlace(argument: string, env: Io['env']): StorePlace {
   const isFolder = !isStoreUrl(argument) && !argument.endsWith('.jsonl')
   const folder = isFolder ? tenantFolderOf(argument) : argument
@@ -148,7 +148,7 @@ async function viewStore({ argv, url, place, disk, io, run }: Viewing): Promise<
   }
 }
 
-/** A session of a store, as an argument. */
+/** A session of a store in the form of an argument. */
 function placeIn(argument: string, session: string): string {
   if (!isStoreUrl(argument)) {
     const folder = argument.endsWith('.jsonl') ? dirname(argument) : String(tenantFolderOf(argument))
@@ -176,7 +176,7 @@ async function bringBack(
   const why = opened.type === 'held' ? opened.why : `The session ${id} was erased.`
   if (opened.type !== 'opened') throw new StoreError(`${why} Nothing was changed.`)
   const { session } = opened
-  // Versions of files are not numbers of records.
+  // Versions of files do not count records.
   const isUnchanged = (await session.all()).length === before
   const appended = isUnchanged ? await session.append(added, session.version) : undefined
   await session.release()

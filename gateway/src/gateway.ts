@@ -31,26 +31,26 @@ import { createTranscripts } from './transcripts/transcripts.ts'
 import { createUpstreams } from './upstreams.ts'
 
 export type GatewayPorts = {
-  /** Takes lines of the log. */
+  /** Writes lines of the log. */
   readonly write: (line: string) => void
   readonly now?: () => number
   readonly newId?: () => string
-  /** Variables of OpenTelemetry are read from it. Default: that of the process. */
+  /** The variables of OpenTelemetry. Default: the process's environment. */
   readonly environment?: Environment
-  /** Where the sessions of a tenant are. Default: as configured. */
+  /** The store of a tenant's sessions. Default: from the configuration. */
   readonly storeOf?: StoreOf
-  /** Where the engine's sessions of level 3 are. Default: as configured. */
+  /** The store of the engine's sessions of level 3. Default: from the configuration. */
   readonly managedStoreOf?: StoreOf
-  /** Whether the store can be used. Default: a database is asked every few seconds. */
+  /** Health of the store. Default: a database is checked every few seconds. */
   readonly health?: StoreHealth
 }
 
 export type Gateway = {
   readonly port: number
   readonly url: string
-  /** Resolves when everything that has passed is written. For tests. */
+  /** Resolves when every passed exchange is written. For tests. */
   readonly settled: () => Promise<void>
-  /** Refuses new requests, waits for running answers up to the limit of the configuration, and writes what is left. */
+  /** Refuses new requests, waits for running answers up to the configured limit, and writes everything that is left. */
   readonly close: () => Promise<void>
 }
 
@@ -61,7 +61,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   const stores = { ...openStores(config, log), ...definedPorts(ports) }
   await prepare(stores, config)
   const { state, health } = stores
-  // Longer than a session stays taken whose writer was killed.
+  // Longer than a session stays taken after its writer was killed.
   const waitMs = config.store ? config.store.leaseMs * 2 : 10_000
   const managed = createManaged({
     ...{ storeOf: stores.managedStoreOf, max: 200, isShared: stores.isShared, waitMs },
@@ -85,7 +85,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   const transcripts = createTranscripts({ hold, notes: state.notes, now })
   const recorder = createRecorder({
     ...{ config, log, health },
-    // Fewer than there are connections, so that requests of level 3 find one.
+    // Fewer than the connections, so that requests of level 3 find a free one.
     concurrency: config.store ? Math.max(1, Math.floor(config.store.connections / 2)) : 1,
     record: (passed) =>
       passed.trace.record(() =>
@@ -140,7 +140,7 @@ function definedPorts({ storeOf, managedStoreOf, health }: GatewayPorts): Partia
   return Object.fromEntries(Object.entries(given).filter(([, port]) => port !== undefined))
 }
 
-/** A database that is only away now does not keep the gateway from starting, unless requests are refused without it anyway. */
+/** A database that is temporarily unavailable does not prevent the start, unless requests are refused without it anyway. */
 async function prepare({ ready, health, close }: Stores, { whenStoreIsAway }: Config): Promise<void> {
   try {
     await ready()
@@ -166,21 +166,21 @@ function startJobs(stores: Stores, { config, log, now }: JobParts): Jobs | undef
   return stores.startJobs({ log, jobs: { retention: { run, everyHours: 24 } } })
 }
 
-/** A tenant that has said nothing yet has an empty one. */
+/** Empty for a tenant without conversations. */
 function recallFolder({ data }: Config, tenant: string): string {
   const folder = join(data, 'sessions', tenant)
   makeFolder(folder)
   return folder
 }
 
-/** Tells of every row once, and before it is stored: counters hold also when the books cannot be written. */
+/** Reports every row once, before it is stored, so that counters are right even if the books cannot be written. */
 function counted(books: Books, tell: (row: Row) => void): Books {
   const told = new Set<string>()
   return {
     ...books,
     add: async (row) => {
       if (!told.has(row.id)) tell(row)
-      // Rows that could not be stored are added again. Those that were given up are forgotten some time.
+      // Rows that could not be stored are added again. Abandoned ones are forgotten eventually.
       if (told.size > 10_000) told.clear()
       told.add(row.id)
       await books.add(row)

@@ -1,5 +1,5 @@
-// Real agents on level 3: with their own compaction off and a small window they die of a conversation, and through the gateway they
-// do not. `npm run test:agents` installs them.
+// Real agents on level 3: with their own compaction off and a small window a long conversation breaks them, but not through the
+// gateway. `npm run test:agents` installs them.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Script, summarizer, text } from '@everlong/simulator'
@@ -22,7 +22,7 @@ const script: Script = (request, context) =>
 type Agent = {
   readonly name: string
   readonly isThere: boolean
-  /** Writes its settings. Returns how to say something, `isFirst` in a new session. */
+  /** Writes its settings. Returns a function that sends a message; `isFirst` starts a new session. */
   readonly set: (host: Headless, url: string) => (prompt: string, isFirst: boolean) => Promise<string>
 }
 
@@ -87,7 +87,7 @@ const agents: readonly Agent[] = [
     set: (host, url) => {
       const folder = join(host.home, '.config', 'opencode')
       mkdirSync(folder, { recursive: true })
-      // It believes in a larger window, so that it never compacts by itself.
+      // It assumes a larger window, so it never compacts by itself.
       const models = { [model]: { limit: { context: 1_000_000, output: 4_000 } } }
       const provider = { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'none' }, models } }
       const named = { model: `anthropic/${model}`, small_model: `anthropic/${model}` }
@@ -128,7 +128,7 @@ async function started(name: string): Promise<Headless & { readonly gateway: Gat
   return { ...host, gateway }
 }
 
-/** What it printed, or how it failed. */
+/** Its output, or its failure. */
 const outcomeOf = (saying: Promise<string>) =>
   saying.catch(
     (error: { readonly stdout?: string; readonly stderr?: string }) => `failed: ${error.stdout} ${error.stderr}`,

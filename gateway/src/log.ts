@@ -1,4 +1,4 @@
-// One line of JSON for each event, without anything that was said in a conversation.
+// One line of JSON per event, without any text of a conversation.
 export type LogLevel = 'info' | 'warn' | 'error'
 
 /** Short facts only: names, ids, counts, times. */

@@ -1,4 +1,4 @@
-// What the gateway is made of, for those that handle requests.
+// The parts of the gateway, for code that handles requests.
 
 import type { Books } from './books/book.ts'
 import type { Metrics } from './books/metrics.ts'
@@ -19,7 +19,7 @@ export type Parts = {
   readonly config: Config
   readonly log: Log
   readonly now: () => number
-  /** New requests are refused. */
+  /** True if new requests are refused. */
   readonly isStopping: () => boolean
   readonly inFlight: InFlight
   readonly tenants: Tenants
@@ -32,6 +32,6 @@ export type Parts = {
   readonly telemetry: Telemetry
   readonly recorder: Recorder
   readonly health: StoreHealth
-  /** Where the transcripts of a tenant are searched. */
+  /** The place of a tenant's searchable transcripts. */
   readonly recallPlace: (tenant: string) => RecallPlace
 }

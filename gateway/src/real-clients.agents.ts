@@ -14,7 +14,7 @@ import { sessionsIn, spoken } from './testing/setup.ts'
 const forgetful = 'The reports were read.'
 const filler = 'The report says that the total is in cents. '
 
-/** Forgets everything when a client asks it to summarize; writes a summary with sections when the gateway does. */
+/** Forgets everything when a client asks it to summarize, and writes a summary with sections when the gateway does. */
 const script: Script = (request) => {
   const last = lastSaid(request)
   if (last.isResult) return text('I looked.')

@@ -1,4 +1,4 @@
-// Removes what is older than the configuration allows, tenant by tenant: sessions with all that belongs to them, and rows of the books.
+// Removes data older than the configuration allows, tenant by tenant: sessions with all their data, and rows of the books.
 import type { SessionInfo, SessionStore } from 'everlong/stores'
 import type { Config } from './config/schema.ts'
 import { plainId } from './identify/client-ids.ts'
@@ -10,7 +10,7 @@ type Keeping = Pick<Stores, 'storeOf' | 'managedStoreOf' | 'state'>
 
 const dayMs = 86_400_000
 
-/** Returns the tenants of which something was removed. */
+/** Returns the tenants whose data was removed. */
 export async function removeOld(
   stores: Keeping,
   { retention, keys }: Pick<Config, 'retention' | 'keys'>,
@@ -35,7 +35,7 @@ async function removeSessions({ storeOf, managedStoreOf, state }: Keeping, { ten
   const limit = new Date(now - sessionDays * dayMs).toISOString()
   const old = (await sessionsIn(store)).filter(({ changed }) => changed < limit)
   if (old.length === 0) return 0
-  // Spares those that are being written, so whatever is still there is asked for again.
+  // Sessions in use are spared, so the remaining ones are listed again.
   const count = await store.erase({ unchangedForDays: sessionDays })
   const left = new Set((await sessionsIn(store)).map(({ id }) => id))
   const gone = old.map(({ id }) => id).filter((id) => !left.has(id))

@@ -1,4 +1,4 @@
-// Where a gateway keeps things: in a folder, for one process, or in PostgreSQL, for several.
+// Storage of a gateway: in a folder, for one process, or in PostgreSQL, for several.
 import { join } from 'node:path'
 import { connect, unbreakable } from 'everlong/internal/node'
 import { jsonlSessions } from 'everlong/node'
@@ -29,7 +29,7 @@ export type Stores = {
   readonly isShared: boolean
   readonly isEncrypted: boolean
   readonly startJobs: (options: JobOptions) => Jobs
-  /** Connects, and creates what is missing. Throws if that is not possible. */
+  /** Connects, and creates missing tables. Throws if that is impossible. */
   readonly ready: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -71,7 +71,7 @@ function stateIn(data: string): State {
 
 function inPostgres({ postgres: url, schema, connections, leaseMs }: NonNullable<Config['store']>, log: Log): Stores {
   const pool = poolFor(url, connections)
-  // Not one of the others, which may all be busy.
+  // A connection of its own, because the others may all be busy.
   const probing = poolFor(url, 1)
   const state = postgresState(connect({ pool }, 0), `${schema}_gateway`)
   const sessionsIn = (name: string) => perTenant((tenant) => postgres({ pool, tenant, schema: name, leaseMs }))
@@ -95,7 +95,7 @@ function inPostgres({ postgres: url, schema, connections, leaseMs }: NonNullable
 const probeMs = 3_000
 
 async function probe(pool: pg.Pool): Promise<void> {
-  // Not only whether it answers: a standby that was promoted to nothing cannot be written.
+  // Also checks that it can write, because a standby server cannot.
   const answer = { text: 'SELECT pg_is_in_recovery() AS "isReadOnly"', query_timeout: probeMs } as pg.QueryConfig
   const { rows } = await pool.query<{ readonly isReadOnly: boolean }>(answer)
   if (rows[0]?.isReadOnly) throw new Error('The database is read-only.')

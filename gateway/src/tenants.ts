@@ -1,4 +1,4 @@
-// Who calls: the key in our own header names the tenant, whose sessions are the only ones that the call can reach. Keys are
+// Identifies the caller: the key in our own header names the tenant, and the call can reach only that tenant's sessions. Keys are
 // compared by their digests.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -16,9 +16,9 @@ export type Caller = {
 }
 
 export type Tenants = {
-  /** Undefined: there are keys, and the request has none of them. */
+  /** Undefined if there are keys and the request has none of them. */
   readonly callerOf: (request: IncomingMessage) => Caller | undefined
-  /** Whether the request may read what concerns all tenants. */
+  /** Whether the request may read data of all tenants. */
   readonly isAdmin: (request: IncomingMessage) => boolean
 }
 

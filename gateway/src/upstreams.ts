@@ -1,4 +1,4 @@
-// Where requests go: to an upstream that the configuration names. A request chooses one by its name at most, never by a URL.
+// Chooses the upstream of a request among those in the configuration. A request can select one only by its name, never by a URL.
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Config } from './config/schema.ts'
@@ -6,7 +6,7 @@ import type { Config } from './config/schema.ts'
 export type Upstream = {
   readonly name: string
   readonly origin: URL
-  /** Opens a request. Connections are kept and reused. */
+  /** Opens a request. Connections are reused. */
   readonly request: typeof httpRequest
   readonly agent: HttpAgent | HttpsAgent
 }
@@ -15,12 +15,12 @@ export type Route = {
   readonly upstream: Upstream
   /** The path for the upstream, with its query. */
   readonly path: string
-  /** The path by which the API is recognized: `/v1/messages`. */
+  /** The path that identifies the API: `/v1/messages`. */
   readonly api: string
 }
 
 export type Upstreams = {
-  /** Undefined if the path is not one that is forwarded. */
+  /** Undefined if the path is not forwarded. */
   readonly routeOf: (target: string, isMessagesApi: boolean) => Route | undefined
   readonly close: () => void
 }
@@ -57,8 +57,8 @@ function connectionTo(name: string, origin: URL): Upstream {
 }
 
 /**
- * Only a plain path: no host (`http://other/`, `//other/`, also after the name of an upstream), no way up (`..`, also encoded), no
- * backslash. What it says must mean the same here and at the upstream.
+ * Only a plain path: no host (`http://other/`, `//other/`, also after the name of an upstream), no way up (`..`, also encoded),
+ * no backslash. It must mean the same here and at the upstream.
  */
 function readTarget(target: string): { readonly pathname: string; readonly search: string } | undefined {
   const at = target.indexOf('?')

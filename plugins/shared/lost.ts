@@ -7,7 +7,7 @@ export type Compaction = {
   /** The conversation before it, in any format that Everlong reads, and the file it is stored in. */
   readonly records: readonly JsonObject[]
   readonly path: string
-  /** The summary, and what was kept word for word beside it. */
+  /** The summary, and messages that were kept verbatim with it. */
   readonly shown: readonly string[]
 }
 

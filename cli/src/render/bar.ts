@@ -1,8 +1,8 @@
-// Bars: a plain one for comparing, and one in segments for what something is made of.
+// Bars: a plain one for comparisons, and one with segments for compositions.
 import type { Style } from '@everlong/agent/render'
 import type { Screen } from './screen.ts'
 
-/** A bar of eighths, for values beside one another. Something that is there shows at least a sliver. */
+/** A bar in eighths of a column, for comparing values. A value above zero shows at least a sliver. */
 export function bar(share: number, columns: number): string {
   const eighths = Math.max(share > 0 ? 1 : 0, Math.round(Math.min(1, share) * columns * 8))
   return '█'.repeat(Math.floor(eighths / 8)) + ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8]
@@ -11,13 +11,13 @@ export function bar(share: number, columns: number): string {
 export type Segment = {
   readonly size: number
   readonly style: Style
-  /** What the segment is drawn with where there is no color. */
+  /** The character for screens without color. */
   readonly letter: string
 }
 
 /**
- * Segments along one line with this many columns; `whole` is the size of the full line. Rounded so that the ends lie
- * where they belong: a segment may vanish, but what follows it is not pushed on.
+ * Segments along one line with this many columns; `whole` is the size of the full line. Ends are rounded to their position: a
+ * segment may vanish, but it never shifts later ones.
  */
 export function segmentedBar(
   segments: readonly Segment[],

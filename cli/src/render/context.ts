@@ -1,9 +1,9 @@
-// Words and pictures for how full a context is, the same on every screen.
+// Texts and bars for how full a context is, the same on every screen.
 import { columnsOf, count, type Fullness, gauge, stateStyles } from '@everlong/agent/render'
 import type { ContextSize } from 'everlong/internal/compaction'
 import type { Screen } from './screen.ts'
 
-/** Where the number comes from, in words; an estimate is always called one. */
+/** The source of the number in words. An estimate is always marked as one. */
 export function sourceInWords(size: ContextSize): string {
   const { source, freed = 0 } = size
   if (source === 'usage' && freed > 0) return `as the latest answer reported, less ${count(freed)} that went since`
@@ -12,7 +12,7 @@ export function sourceInWords(size: ContextSize): string {
   return `${count(size.reported)} reported, ${count(size.estimated)} estimated`
 }
 
-/** The gauge: a bar to the limit, and what is left of it. */
+/** The gauge: a bar to the limit, and the rest. */
 export function gaugeLine(fullness: Fullness, screen: Screen): string {
   const text = leftInWords(fullness)
   const columns = Math.max(10, Math.min(48, screen.width - columnsOf(text) - 4))

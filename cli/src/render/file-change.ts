@@ -22,7 +22,7 @@ export function fileChange({ path, before, after }: Write): FileChange {
 
 function diffOf(before: Uint8Array, after: Uint8Array): readonly string[] {
   const [old, now] = [before, after].map((content) => Buffer.from(content).toString('utf8'))
-  // A bundle is one long line; nobody reads its differences.
+  // A bundle is one long line, so nobody reads its diff.
   if (now === undefined || /[^\n]{2000}/.test(now)) return []
   const { hunks } = structuredPatch('', '', old ?? '', now, '', '', { context: 1 })
   return hunks.flatMap(({ lines }) => lines)

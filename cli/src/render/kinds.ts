@@ -1,4 +1,4 @@
-// How the kinds of a context look: name, color, and a letter for screens without color.
+// The appearance of the kinds of a context: name, color, and a letter for screens without color.
 import { count, oneLine, padEnd, padStart, percent, type Style } from '@everlong/agent/render'
 import type { KindTokens } from 'everlong/internal/compaction'
 import { bar, type Segment, segmentedBar } from './bar.ts'
@@ -43,7 +43,7 @@ export function compositionBar(
   return segmentedBar(segments, along, screen)
 }
 
-/** A row for each kind: what it looks like, its tokens, its share, and its largest parts. */
+/** A row per kind: its symbol, tokens, share, and largest parts. */
 export function legend(composition: Composition, screen: Screen): readonly string[] {
   const { kinds, unattributed, tokens } = composition
   const rows = [

@@ -1,4 +1,4 @@
-// The sheet a command is rendered on: how wide it is, whether it has colors, and the few shapes all screens share.
+// The layout of a command's output: width, colors, and shared shapes.
 import {
   columnsOf,
   createSheet,
@@ -16,7 +16,7 @@ import {
 import type { Io } from '../io.ts'
 
 export type Screen = Sheet & {
-  /** A person looks at it; else it goes into a file or another program. */
+  /** True if a person looks at it, false for a file or another program. */
   readonly isTerminal: boolean
   readonly isColored: boolean
   readonly timeZone: string | undefined
@@ -47,7 +47,7 @@ export function foldedFor({ stdout }: Pick<Io, 'stdout'>, lines: readonly string
     : lines
 }
 
-/** The file a screen is about. */
+/** The heading with the file of a screen. */
 export function fileHeading(path: string, screen: Screen): string {
   return heading(cutStart(visible(path), screen.width), screen)
 }
@@ -56,7 +56,7 @@ export function heading(text: string, screen: Screen): string {
   return screen.paint('bold', text)
 }
 
-/** With a word about what follows: beside it, or below it where the screen is too narrow. */
+/** Adds a note: beside the text, or below it if the screen is too narrow. */
 export function headingWith(text: string, note: string, screen: Screen): readonly string[] {
   const fits = columnsOf(text) + 2 + columnsOf(note) <= screen.width
   if (fits) return [`${heading(text, screen)}  ${screen.paint('dim', note)}`]
@@ -75,7 +75,7 @@ export function facts(pairs: readonly (readonly [string, string])[], screen: Scr
   )
 }
 
-/** Commands to be copied, so never cut, and what each shows: beside it, or below it where the screen is too narrow. */
+/** Commands to be copied, which are never cut, and descriptions: beside them, or below if the screen is too narrow. */
 export function commandList(commands: readonly (readonly [string, string])[], screen: Screen): readonly string[] {
   const left = Math.max(...commands.map(([command]) => columnsOf(command)))
   const right = Math.max(...commands.map(([, what]) => columnsOf(what)))
@@ -94,7 +94,7 @@ export function paragraph(text: string, screen: Screen, style?: Style): readonly
     .map((line) => `  ${style === undefined ? line : screen.paint(style, line)}`)
 }
 
-/** What the reader should know but did not ask for. */
+/** Information that the reader did not ask for. */
 export function remarks(texts: readonly string[], screen: Screen): readonly string[] {
   return texts.flatMap((text) => paragraph(oneLine(text), screen, 'yellow'))
 }
@@ -102,14 +102,14 @@ export function remarks(texts: readonly string[], screen: Screen): readonly stri
 export type Column = {
   readonly name: string
   readonly align?: 'right'
-  /** Left out where there is no room for all, the last one first. */
+  /** Columns to omit if there is no room for all, last one first. */
   readonly isSpare?: boolean
 }
 export type Cell = string | { readonly text: string; readonly style: Style }
 
 /**
- * A table as narrow as its contents. Where it is too wide, its columns move together; where that does not help, those go
- * that can be spared, and then the widest column of words is cut, never a number.
+ * A table as narrow as its contents. If it is too wide, columns move together, then spare columns are omitted, and then the
+ * widest text column is cut, never a number.
  */
 export function table(
   columns: readonly Column[],

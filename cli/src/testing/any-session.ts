@@ -38,15 +38,15 @@ export const stepKinds = [
 
 export type StepKind = (typeof stepKinds)[number]
 
-/** `at` and `to` choose among whatever there is when the step's turn comes. */
+/** `at` and `to` select from the entries that exist at that step. */
 export type Step = { readonly kind: StepKind; readonly at: number; readonly to: number }
 
 export type World = {
   readonly thinks: boolean
   readonly collapse: boolean
-  /** What the model's server can leave out: nothing, results of the cached prefix, old tool uses; or there is no server. */
+  /** What the model's server can omit: nothing, results of the cached prefix, or old tool uses; or there is no server. */
   readonly server: 'offline' | 'plain' | 'cache-edits' | 'context-management'
-  /** Characters of a long text: with many of them the file outgrows what its tail reader reads at once. */
+  /** Characters of a long text. With many of them, the file exceeds what its tail reader reads at once. */
   readonly length: number
   /** Turns before the first step. */
   readonly turns: number
@@ -59,7 +59,7 @@ const plain = 'claude-opus-4-5'
 
 export class LivedSession {
   readonly path: string
-  /** The uuids of everything that was said, by anybody. */
+  /** The uuids of all messages. */
   readonly said = new Set<string>()
   /** The mechanisms that made the context smaller between two requests. */
   readonly reducedBy = new Set<string>()
@@ -104,7 +104,7 @@ export class LivedSession {
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
   }
 
-  /** Runs a command while nobody has the session open. */
+  /** Runs a command while the session is not open. */
   async command(...words: readonly string[]): Promise<number> {
     await this.close()
     const [name = '', ...rest] = words
@@ -212,7 +212,7 @@ export class LivedSession {
     return this.world.thinks ? binding : plain
   }
 
-  /** Answers at once, in few words; summaries and notes in the form that is asked for. */
+  /** Answers at once and briefly; summaries and notes in the requested form. */
   private client(): ModelClient {
     const { server } = this.world
     return {
@@ -252,12 +252,12 @@ export class LivedSession {
     return `${word} ${nth}. ${`Line ${nth} of the log says that all is well.\n`.repeat(length / 40)}`
   }
 
-  /** What a person types is shorter. */
+  /** A person's messages are shorter. */
   private question(): string {
     return this.text('Question', this.world.length / 20)
   }
 
-  /** Any entry of the file: said or edited, in the view or long gone. */
+  /** Any entry of the file: message or edit, in the view or removed long ago. */
   private anyEntry(at: number): string {
     const uuids = this.records().flatMap(({ uuid }) => (typeof uuid === 'string' ? [uuid] : []))
     return uuids[at % Math.max(1, uuids.length)] ?? 'none'

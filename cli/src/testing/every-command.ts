@@ -1,5 +1,5 @@
-// One row for each way to run each command, for tests of what all commands have in common. A test compares the names with
-// those in the help, so that no command is missing. Never used outside tests.
+// One row for each way to run each command, for tests of their common behavior. A test compares the names with those in the help,
+// so that no command is missing. Only for tests.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,14 +14,14 @@ export type CommandRow = {
    * nothing exists, HOME is a folder for the settings of agents.
    */
   readonly line: string
-  /** What the command line takes: one transcript, transcripts and folders, or none. */
+  /** The input of the command line: one transcript, transcripts and folders, or none. */
   readonly input: 'file' | 'path' | 'none'
   readonly writes?: 'session' | 'beside' | 'new'
   /** Command lines to run first. */
   readonly after?: readonly string[]
   /** How a second run ends. By default like the first one, with the same output. */
   readonly again?: { readonly exitCode: number; readonly stderr: RegExp }
-  /** Figures on the screen that are computed from the report, and are not in it. */
+  /** Figures on the screen that are computed from the report and not contained in it. */
   readonly computed?: readonly string[]
   readonly hasJson?: false
 }
@@ -84,7 +84,7 @@ export function nameOf({ line }: CommandRow): string {
 }
 
 export type CommandPlace = {
-  /** Holds everything that a command may read or write. */
+  /** Contains everything that a command may read or write. */
   readonly folder: string
   readonly file: string
   readonly words: (line: string) => readonly string[]

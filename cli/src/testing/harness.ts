@@ -1,5 +1,5 @@
-// What the tests of the command line share: running a command in process or through the launcher, and folders with
-// sessions. Never used outside tests.
+// Helpers for tests of the command line: running a command in process or through the launcher, and folders with sessions. Only
+// for tests.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,13 +20,13 @@ export type Ran = { readonly exitCode: number; readonly stdout: string; readonly
 
 export type RunOptions = {
   readonly env?: Environment
-  /** Nothing unless given. */
+  /** Default: empty. */
   readonly stdin?: string
   readonly isTTY?: boolean
   readonly columns?: number
-  /** For commands that run on: what happens before they are stopped, given what they have printed. */
+  /** For commands that run until stopped: runs before the stop, with the output so far. */
   readonly meanwhile?: (stdout: string) => Promise<void>
-  /** Told of what is printed; returns true to press Ctrl-C. */
+  /** Called with the output; returns true to press Ctrl-C. */
   readonly stopsWhen?: (stdout: string) => boolean
   readonly newId?: () => string
   /** Default: a fixed clock. */
@@ -64,7 +64,7 @@ export async function everlong(words: readonly string[], options: RunOptions = {
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
 
-/** The report of a command that is expected to go well. */
+/** The report of a command that must succeed. */
 export async function report<R = JsonObject>(...words: readonly string[]): Promise<R> {
   const { exitCode, stdout, stderr } = await everlong([...words, '--json'])
   if (exitCode !== 0) throw new Error(`everlong ${words.join(' ')} ended with ${exitCode}: ${stderr}`)
@@ -83,7 +83,7 @@ function collector(
       done()
     },
   })
-  // As a terminal knows its colors, from the environment that is handed in.
+  // Terminal colors according to the given environment.
   const { hasColors, getColorDepth } = WriteStream.prototype
   const terminal = isTTY ? { isTTY, columns, hasColors, getColorDepth } : {}
   return { stream: Object.assign(stream, terminal) as Output, text: () => chunks.join('') }

@@ -1,5 +1,5 @@
-// A folder with every kind of file that ever made a command fail, hang or print what it must not. Each session among
-// them speaks of "the walrus of NAME", so that a search has something to find. Never used outside tests.
+// A folder with every kind of file that ever made a command fail, hang or print forbidden text. Each session mentions "the walrus
+// of NAME", so that a search finds something. Only for tests.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,14 +10,14 @@ import { serialize, session } from 'everlong/internal/testing'
 export type HostileFile = {
   readonly name: string
   readonly bytes: string | Uint8Array
-  /** Whether a conversation can be read from it. Else it is some other file, and commands say so. */
+  /** Whether it has a readable conversation. Otherwise commands report another kind of file. */
   readonly isTranscript: boolean
 }
 
 const esc = '\u001b'
 export const controls = `${esc}]0;owned\u0007${esc}[31mred${esc}[2J\u009b31m \u202eesrever\u202c \u2066iso\u2069 bell\u0007 back\b\r\u0000\u007f\u0085\u2028`
 
-/** What tools brought back in this session is what is hostile about it. */
+/** The hostile part of this session is in its tool results. */
 function told(name: string, ...results: readonly string[]): string {
   const rule = `The walrus of ${name} must stay.`
   const talk = session({ startTime: '2026-03-02T09:00:00.000Z', ids: (id) => `${name}-${id}` }).user(rule)
@@ -130,11 +130,11 @@ function lines(...records: readonly JsonObject[]): string {
 
 export type HostileFolder = {
   readonly files: readonly (HostileFile & { readonly path: string })[]
-  /** What looks like a transcript by its name and cannot be opened as one. */
+  /** Named like a transcript, but cannot be opened as one. */
   readonly notFiles: readonly string[]
 }
 
-/** Makes the folder. The files that nobody may read can be read by root all the same. */
+/** Creates the folder. Root can still read the unreadable files. */
 export function writeHostileFolder(folder: string): HostileFolder {
   const place = (name: string) => join(folder, `${name}.jsonl`)
   mkdirSync(folder)

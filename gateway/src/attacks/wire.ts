@@ -1,4 +1,4 @@
-// Raw sockets for attacks: bytes as they are written, and everything that comes back. No part of the package.
+// Raw sockets for attacks: sends bytes unchanged and returns everything received. Not part of the package.
 import { connect, type Socket } from 'node:net'
 
 export type Wire = {
@@ -14,7 +14,7 @@ export function openWire(url: string): Wire {
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')
   })
-  // A reset is one way in which an attack ends.
+  // A reset is one possible end of an attack.
   socket.on('error', () => undefined)
   return { socket, received: new Promise((resolve) => socket.once('close', () => resolve(text))) }
 }

@@ -1,14 +1,14 @@
-// What a request would have cost without the gateway. The client alone sends its whole history each time, until its window is nearly
-// full: then it asks for a summary and continues from there. Both are followed here next to the requests that were really sent.
+// The cost of a request without the gateway. Without it, a client sends its whole history each time until its window is nearly
+// full; then it asks for a summary and continues from there. Both are simulated next to the requests that were really sent.
 import type { TokenCounts } from 'everlong'
 import { costOf, modelFacts } from 'everlong/internal'
 import type { CacheOutcome } from 'everlong/internal/wire'
 
-/** Of a conversation, after a request. */
+/** State of a conversation after a request. */
 export type AloneState = {
   /** Tokens of the client's request, by our estimate. */
   readonly asked: number
-  /** Tokens of the request that the client alone would have sent, as the API counts them. */
+  /** Tokens of the request that the client would have sent without the gateway, by the API's count. */
   readonly size: number
   /** Tokens of the newest summary of this conversation, if a model has written one. */
   readonly summary?: number | undefined
@@ -17,31 +17,31 @@ export type AloneState = {
 export type AloneRequest = {
   /** Undefined for the first request of a conversation. */
   readonly before: AloneState | undefined
-  /** As it was billed. */
+  /** The billed usage. */
   readonly usage: TokenCounts
-  /** Tokens of the client's request and of the one that was sent, by our estimate. */
+  /** Tokens of the client's request and of the sent one, by our estimate. */
   readonly asked: number
   readonly sent: number
   readonly cache: CacheOutcome | undefined
   readonly model: string
-  /** It begins with something that a person says, not with results of tools. */
+  /** It begins with a person's message instead of tool results. */
   readonly isNewTurn: boolean
-  /** Tokens of system prompt and tools, by our estimate. Called if the client alone would have compacted. */
+  /** Tokens of system prompt and tools, by our estimate. Called if the client would have compacted. */
   readonly overhead: () => number
-  /** Tokens of a summary that the gateway asked for with this request. */
+  /** Tokens of a summary that the gateway requested for this request. */
   readonly summary: number | undefined
 }
 
 export type Alone = {
   readonly tokens: number
-  /** US dollars; undefined if the price of the model is not known. */
+  /** US dollars. Undefined if the model's price is unknown. */
   readonly cost: number | undefined
   readonly state: AloneState
 }
 
 /** Clients use no more of a larger window unless a person asks for it, so the books do not count on it. */
 const maxClientWindow = 200_000
-/** Of the window: where Claude Code compacts by itself. Other clients do so between 80 and 95 %. */
+/** Share of the window at which Claude Code compacts by itself. Other clients use between 80 and 95 %. */
 const clientThreshold = 0.835
 /** Tokens of a summary, until a model has written one of this conversation. */
 const typicalSummary = 6_000
@@ -53,7 +53,7 @@ export function aloneOf(request: AloneRequest): Alone {
   const summary = request.summary ?? before?.summary
   const window = Math.min(modelFacts(model)?.window ?? maxClientWindow, maxClientWindow)
   const grown = grownIn(request)
-  // A history that got shorter was cut by the client itself.
+  // If a history got shorter, the client itself cut it.
   const isContinued = before !== undefined && grown >= 0
   const size = Math.min(isContinued ? before.size + grown : Math.round(scale * asked), window)
   const state = { asked, ...(summary === undefined ? {} : { summary }) }
@@ -66,27 +66,27 @@ export function aloneOf(request: AloneRequest): Alone {
   return compacted(request, { size: before.size, grown, state })
 }
 
-/** Since the request before. Below zero if the client itself has cut its history. */
+/** Growth since the previous request. Negative if the client itself has cut its history. */
 function grownIn(request: AloneRequest): number {
   const { before, asked, usage, cache } = request
   const estimated = Math.round(scaleOf(request) * (asked - (before?.asked ?? 0)))
-  // What was not read from the cache is new, unless the gateway has changed something before it.
+  // Everything not read from the cache is new, unless the gateway changed something before it.
   const reported = usage.input + usage.cacheWrite
   const isLike = Math.abs(reported - estimated) <= 0.25 * estimated
   return cache === 'hit' && isLike ? reported : estimated
 }
 
-/** Tokens that the API counts for each of our estimate. */
+/** Counted tokens per estimated token. */
 function scaleOf({ usage, sent }: AloneRequest): number {
   return (usage.input + usage.cacheRead + usage.cacheWrite) / Math.max(1, sent)
 }
 
-/** The whole prompt would have been sent anew, too: the gateway did not cause these. */
+/** The whole prompt would have been sent again anyway, so the gateway did not cause these. */
 const misses: ReadonlySet<CacheOutcome> = new Set(['first-request', 'expired', 'prefix-changed', 'not-cached'])
 
 type Full = { readonly size: number; readonly grown: number; readonly state: Omit<AloneState, 'size'> }
 
-/** The client alone asks for a summary of what is in its cache, and sends it with what is new. */
+/** The client asks for a summary of its cached conversation, and sends it with the new messages. */
 function compacted(request: AloneRequest, { size: full, grown, state }: Full): Alone {
   const { usage, model, overhead } = request
   const written = state.summary ?? typicalSummary
@@ -97,11 +97,11 @@ function compacted(request: AloneRequest, { size: full, grown, state }: Full): A
   return { tokens: size, cost, state: { ...state, size } }
 }
 
-/** A prompt of `size` tokens with the tiers and the output of an answer. `fresh` are those that no cache has. */
+/** A prompt of `size` tokens with the tiers and the output of an answer. `fresh` tokens are in no cache. */
 function promptOf(size: number, fresh: number, usage: TokenCounts): TokenCounts {
   const { input, output, cacheRead, cacheWrite, cacheWriteHour } = usage
   if (cacheRead + cacheWrite === 0) return { ...noTokens, input: size, output }
-  // Without a price for writing, what is new is plain input.
+  // Without a price for cache writes, new tokens are plain input.
   if (cacheWrite === 0) return { ...noTokens, input: fresh, cacheRead: size - fresh, output }
   const tail = Math.min(input, fresh)
   const write = fresh - tail

@@ -1,21 +1,21 @@
-// The books: a row for each request with what it cost, why the cache was missed, and what was removed from it. The gateway's own
-// model calls are rows of their own, so that a balance shows both sides.
+// The books: a row for each request with its cost, the reason of a cache miss, and the removed tokens. The gateway's own model
+// calls are separate rows, so that a balance shows both sides.
 import type { CacheOutcome } from 'everlong/internal/wire'
 import type { Level } from '../config/schema.ts'
 import type { DialectName } from '../dialects/dialect.ts'
 
-/** Who caused the request: a client, or the gateway itself, for a client's request or to keep a cache warm. */
+/** The cause of the request: a client, or the gateway itself, for a client's request or to keep a cache warm. */
 export type RowKind = 'client' | 'own' | 'keep-alive'
 
 export type Row = {
-  /** The same for a row that is added again after a failure, which is then stored once. */
+  /** A row that is added again after a failure has the same id, so it is stored once. */
   readonly id: string
-  /** Milliseconds since 1970, when the request came. */
+  /** Arrival of the request, in milliseconds since 1970. */
   readonly time: number
   readonly kind: RowKind
   readonly tenant: string
   readonly key: string
-  /** Whose request it is, if it says so. */
+  /** The user of the request, if it names one. */
   readonly user: string | undefined
   readonly session: string
   readonly api: DialectName
@@ -28,15 +28,15 @@ export type Row = {
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly cacheWriteHour: number
-  /** US dollars; undefined if the price of the model is not known. */
+  /** US dollars. Undefined if the model's price is unknown. */
   readonly cost: number | undefined
-  /** Undefined if the answer told no usage. */
+  /** Undefined if the answer reported no usage. */
   readonly cache: CacheOutcome | undefined
-  /** What a miss cost more than a hit, in US dollars. */
+  /** Extra cost of a miss compared to a hit, in US dollars. */
   readonly missCost: number | undefined
-  /** Tokens that the client alone would have sent and that the upstream did not get. */
+  /** Tokens that the client would have sent without the gateway and that the upstream did not get. */
   readonly removed: number
-  /** What the request would have cost without the gateway, less what it cost, in US dollars. May be below zero. */
+  /** Cost of the request without the gateway minus its cost, in US dollars. May be negative. */
   readonly saved: number | undefined
   readonly ms: number
 }
@@ -56,7 +56,7 @@ export type Sum = Pick<Row, 'kind' | 'tenant' | 'model' | 'level' | 'cache'> & {
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly cost: number
-  /** Requests whose price is not known. */
+  /** Number of requests with an unknown price. */
   readonly unpriced: number
   readonly missCost: number
   readonly removed: number
@@ -64,7 +64,7 @@ export type Sum = Pick<Row, 'kind' | 'tenant' | 'model' | 'level' | 'cache'> & {
 }
 
 export type Books = {
-  /** A row whose id is there already is not added again. */
+  /** A row with an existing id is not added again. */
   readonly add: (row: Row) => Promise<void>
   readonly sums: (period: Period) => Promise<readonly Sum[]>
 }

@@ -1,5 +1,5 @@
-// Why the prompt cache was missed, request by request, with the engine's own watch. Of the request before, digests are kept, never
-// what it said.
+// The reason of each cache miss, found with the engine's own watch. Of the previous request, only digests are kept, never its
+// text.
 import { hash } from 'node:crypto'
 import { modelFacts, priceOf, stringAt } from 'everlong/internal'
 import {
@@ -17,7 +17,7 @@ import type { Notes } from '../state/state.ts'
 
 type RequestDigests = NonNullable<Parameters<typeof missedBecause>[0]['now']>
 
-/** What is kept of the newest request of a session: digests of its parts, one for all of its messages. */
+/** Data about the newest request of a session: digests of its parts, and one for all of its messages. */
 type Seen = {
   readonly watch: CacheWatch
   readonly lifetime: number
@@ -27,7 +27,7 @@ type Seen = {
 export type Watched = {
   readonly cache: CacheOutcome
   readonly missCost: number | undefined
-  /** The next request of the session is compared with this one. */
+  /** Makes this the request that the next one is compared with. */
   readonly remember: () => Promise<void>
 }
 
@@ -36,13 +36,13 @@ export type AnsweredRequest = {
   readonly session: string
   readonly asked: Asked
   readonly usage: Usage
-  /** Other fields of the answer: the API may say itself why it missed. */
+  /** Other fields of the answer. The API itself may report why it missed. */
   readonly raw: object
   /** When the request was sent. */
   readonly time: number
 }
 
-/** Compares with the request before, whichever process has seen it. */
+/** Compares with the previous request, even if another process handled it. */
 export async function watchCache(notes: Notes, request: AnsweredRequest): Promise<Watched> {
   const { tenant, session, asked, usage, raw, time } = request
   const note = await notes.get(tenant, session, 'watch')
@@ -74,7 +74,7 @@ type Digests = {
   readonly model: string
   readonly system: string
   readonly tools: string
-  /** One for each message. */
+  /** One per message. */
   readonly messages: readonly string[]
 }
 
@@ -85,7 +85,7 @@ function digestsOf({ model, system, tools, messages }: Asked): Digests {
   }
 }
 
-/** Both requests in the shape that the engine's watch compares. The messages of the earlier one must begin the later one. */
+/** Both requests in the shape for the engine's watch. The later one must begin with the messages of the earlier one. */
 function comparable({ count, messages, ...before }: Seen['before'], now: Digests) {
   const asMessages = (content: string): RequestDigests['messages'] => [{ role: 'user', content }]
   return {
@@ -94,15 +94,15 @@ function comparable({ count, messages, ...before }: Seen['before'], now: Digests
   }
 }
 
-/** The first block of Claude Code's system prompt differs with every request, and is no part of what is cached. */
+/** The first block of Claude Code's system prompt differs in every request and is not cached. */
 function withoutBilling(system: unknown): unknown {
   const [first, ...rest] = Array.isArray(system) ? system : []
   return stringAt(first, 'text')?.startsWith('x-anthropic-billing-header') ? rest : system
 }
 
 /**
- * Marks for the cache move from request to request and change no prefix. Few messages have one, and leaving them out takes four times as
- * long as writing a message as it is.
+ * Cache marks move from request to request and change no prefix. Few messages have one, and removing them takes four times as
+ * long as serializing the message unchanged.
  */
 function digest(value: unknown): string {
   const text = JSON.stringify(value) ?? ''

@@ -1,5 +1,5 @@
-// Counters for Prometheus, since the start of this process. Labels are names of the configuration and of models, never of people,
-// sessions or keys of clients.
+// Counters for Prometheus since the start of this process. Labels are names from the configuration and of models, never of
+// people, sessions or clients' keys.
 
 import { modelFacts } from 'everlong/internal'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -7,7 +7,7 @@ import type { Row } from './book.ts'
 
 export type Metrics = {
   readonly count: (row: Row) => void
-  /** An answer is on its way; the returned function says that it has ended. */
+  /** Counts a streaming answer. Call the returned function when it has ended. */
   readonly streaming: () => () => void
   readonly text: () => Promise<string>
   readonly contentType: string
@@ -16,9 +16,9 @@ export type Metrics = {
 const tokenKinds = { input: 'input', output: 'output', cacheRead: 'cache_read', cacheWrite: 'cache_write' } as const
 
 export type Watched = {
-  /** Exchanges that are not written yet. */
+  /** Number of exchanges that are not written yet. */
   readonly waiting: () => number
-  /** Of the store. */
+  /** Problem of the store. */
   readonly problem: () => string | undefined
 }
 

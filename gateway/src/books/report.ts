@@ -1,11 +1,11 @@
-// The books in sum: what was paid, why the cache was missed, and whether the gateway's own work has paid for itself.
+// Sums of the books: the cost, reasons of cache misses, and whether the gateway's own work has paid for itself.
 import { type CacheOutcome, cacheOutcomes } from 'everlong/internal/wire'
 import type { Sum } from './book.ts'
 
 export type CacheLine = {
   readonly outcome: CacheOutcome
   readonly requests: number
-  /** What the misses cost more than hits, in US dollars. */
+  /** Extra cost of the misses compared to hits, in US dollars. */
   readonly cost: number
 }
 
@@ -20,20 +20,20 @@ export type Line = {
 }
 
 export type Report = {
-  /** Of the clients. */
+  /** Number of clients' requests. */
   readonly requests: number
   readonly failed: number
-  /** US dollars, without the requests whose price is not known. */
+  /** US dollars, without requests of unknown price. */
   readonly cost: number
   readonly unpriced: number
   readonly cache: readonly CacheLine[]
-  /** Tokens that clients alone would have sent, and what the requests would have cost more than they did. */
+  /** Tokens that clients would have sent without the gateway, and the extra cost of those requests. */
   readonly removed: { readonly tokens: number; readonly saved: number }
   /** The gateway's own requests to models. */
   readonly own: { readonly requests: number; readonly cost: number }
-  /** Requests that kept prompt caches warm, and pauses after which a client found its prefix because of them. */
+  /** Requests that kept prompt caches warm, and pauses after which a client therefore found its prefix. */
   readonly keepAlive: { readonly touches: number; readonly cost: number; readonly kept: number; readonly saved: number }
-  /** Saved minus spent. Below zero the gateway costs more than it saves. */
+  /** Savings minus cost. If negative, the gateway costs more than it saves. */
   readonly balance: number
   readonly tenants: readonly Line[]
   readonly models: readonly Line[]
@@ -63,7 +63,7 @@ export function reportOf(sums: readonly Sum[]): Report {
   }
 }
 
-/** Rows with an outcome say what the touches before them have saved. */
+/** Rows with an outcome contain the savings of earlier touches. */
 function keepAliveOf(sums: readonly Sum[]): Report['keepAlive'] {
   const touches = sums.filter(({ cache }) => cache === undefined)
   const kept = sums.filter(({ cache }) => cache !== undefined)
@@ -79,7 +79,7 @@ function total(sums: readonly Sum[], name: Counted): number {
   return sums.reduce((sum, row) => sum + row[name], 0)
 }
 
-/** The dearest first. */
+/** Most expensive first. */
 function linesBy(sums: readonly Sum[], nameOf: (sum: Sum) => string): readonly Line[] {
   return Object.entries(Object.groupBy(sums, nameOf))
     .map(([name, rows = []]) => ({

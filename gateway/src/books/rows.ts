@@ -14,7 +14,7 @@ export type Booked = {
   readonly session: string
   readonly usage: Usage | undefined
   readonly watched: Pick<Watched, 'cache' | 'missCost'> | undefined
-  /** What it would have been without the gateway. Undefined if it was the same. */
+  /** The request without the gateway. Undefined if it would have been the same. */
   readonly alone?: Pick<Alone, 'tokens' | 'cost'> | undefined
 }
 
@@ -25,7 +25,7 @@ type Told = Pick<Passed, 'caller' | 'level' | 'upstream' | 'dialect' | 'time' | 
 export function rowOf(passed: Told, { id, kind, user, model, session, usage, watched, alone }: Booked): Row {
   const { caller, level, upstream, dialect, forwarded, time, ms } = passed
   const counts = usage && billedCounts(usage)
-  // An answer that cost nothing because it was refused is no answer of unknown price.
+  // A refused request cost nothing; its price is not unknown.
   const cost = counts ? costOf(counts, model) : forwarded.status >= 400 ? 0 : undefined
   const sent = counts ? counts.input + counts.cacheRead + counts.cacheWrite : 0
   return {

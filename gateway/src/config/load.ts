@@ -1,5 +1,5 @@
-// Reads the configuration file: YAML, with secrets from the environment (${NAME}) or from files (${file:/path}). Whatever is
-// wrong is said in one message with the place in the file.
+// Reads the configuration file: YAML, with secrets from the environment (${NAME}) or from files (${file:/path}). Reports all
+// problems in one message with their places in the file.
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
@@ -13,7 +13,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** What the command line sets over the file. */
+/** Options of the command line that override the file. */
 export type Overrides = {
   readonly port?: number
   readonly data?: string
@@ -71,7 +71,7 @@ export function checkConfig(value: unknown, where: string): Config {
   return result.data
 }
 
-/** Values are left out: they may be secrets. */
+/** Omits values, because they may be secrets. */
 function problemText(issue: z.core.$ZodIssue): string {
   const at = issue.path.map(String).join('.')
   if (issue.code === 'unrecognized_keys') {

@@ -1,10 +1,10 @@
-// The shape of the configuration: every key that the file may have, with its default. Unknown keys are errors.
+// The schema of the configuration: every key of the file with its default. Unknown keys are errors.
 import { z } from 'zod'
 import { keyBytes } from '../encryption/cipher.ts'
 
 export const levels = ['observe', 'answer', 'manage'] as const
 
-/** How much the gateway does with a conversation: keep it, answer its compactions too, or reduce its requests too. */
+/** How much the gateway does with a conversation: store it, also answer its compactions, or also reduce its requests. */
 export type Level = (typeof levels)[number]
 
 const plainName = z
@@ -18,7 +18,7 @@ const level = z.enum(levels)
 const limits = z.strictObject({
   requestsPerMinute: z.number().int().positive().optional(),
   tokensPerMinute: z.number().int().positive().optional(),
-  /** Requests at the same time. */
+  /** Maximum number of simultaneous requests. */
   concurrent: z.number().int().positive().optional(),
 })
 
@@ -31,7 +31,7 @@ const key = z.strictObject({
   name: plainName,
   /** Keys of one tenant share their sessions. */
   tenant: plainName,
-  /** The newest first; older ones stay valid until they are removed here. */
+  /** Newest first. Older ones stay valid until they are removed here. */
   secrets: z.array(z.string().min(32, 'a key needs at least 32 characters')).min(1),
   level: level.optional(),
   limits: limits.optional(),
@@ -40,19 +40,19 @@ const key = z.strictObject({
 const store = z.strictObject({
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE */
   postgres: z.string().regex(/^postgres(ql)?:\/\/./, 'must be the URL of a PostgreSQL database'),
-  /** Of the sessions. Other tables are in schemas whose names begin with it. */
+  /** Schema of the sessions. Other tables are in schemas whose names begin with it. */
   schema: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,40}$/, 'use lower-case letters, digits and "_", at most 41 characters')
     .default('everlong'),
   /** Max. connections of this process. */
   connections: z.number().int().min(2).default(10),
-  /** How long a session stays taken when the process that writes it is killed or paused. */
+  /** How long a session stays taken after its writing process was killed or paused. */
   leaseMs: milliseconds.default(10_000),
 })
 
 const encryption = z.strictObject({
-  /** The first one encrypts. Records of the others stay readable as long as they are here. */
+  /** The first one encrypts. Records of the others stay readable as long as the key is here. */
   keys: z
     .array(
       z.strictObject({
@@ -68,9 +68,9 @@ const days = z.number().int().positive()
 
 /** Without a number, nothing is removed. */
 const kept = {
-  /** Sessions that have not changed for this number of days are removed, with everything that belongs to them. */
+  /** Removes sessions that have not changed for this number of days, with all their data. */
   sessionDays: days.optional(),
-  /** Rows of the books that are older are removed. */
+  /** Removes older rows of the books. */
   bookDays: days.optional(),
 }
 
@@ -88,7 +88,7 @@ const keepAlive = z.strictObject({
   minTokens: z.number().int().positive().default(20_000),
   /** Max. price of a touch, in US dollars. */
   maxDollars: z.number().positive().default(0.25),
-  /** Of the requests that are held, together. Beyond it the oldest are let go. */
+  /** Maximum size of all held requests. Above it, the oldest are dropped. */
   maxBytes: z
     .number()
     .int()
@@ -97,7 +97,7 @@ const keepAlive = z.strictObject({
 })
 
 const telemetry = z.strictObject({
-  /** Of an OTLP collector, without /v1/traces. */
+  /** URL of an OTLP collector, without /v1/traces. */
   endpoint: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
   /** For the collector. */
   headers: z.record(z.string(), z.string()).default({}),
@@ -119,30 +119,30 @@ export const configSchema = z.strictObject({
     .prefault({}),
   /** The folder of transcripts and books. */
   data: z.string().min(1).default('everlong-gateway'),
-  /** Where sessions and books are, for several processes. Default: the folder. */
+  /** Storage of sessions and books for several processes. Default: the folder. */
   store: store.optional(),
-  /** Encrypts what was said before it is stored. */
+  /** Encrypts conversations before they are stored. */
   encryption: encryption.optional(),
-  /** How long things are kept. Default: for ever. */
+  /** How long data is kept. Default: forever. */
   retention: retention.prefault({}),
-  /** What happens to requests while the database cannot be used: they pass as they came and are not managed, or they are refused. */
+  /** What to do with requests while the database is unavailable: pass them on unmanaged, or refuse them. */
   whenStoreIsAway: z.enum(['pass', 'refuse']).default('pass'),
   /** By name. A request may choose one as the first part of its path: /NAME/v1/messages. */
   upstreams: z.record(plainName, upstream).default({
     anthropic: { url: 'https://api.anthropic.com' },
     openai: { url: 'https://api.openai.com' },
   }),
-  /** Which upstream serves the Messages API and which the APIs of OpenAI, where the path names none. */
+  /** The upstreams for the Messages API and for OpenAI's APIs, if the path names none. */
   defaultUpstreams: upstreamNames.prefault({}),
-  /** Of requests whose key sets none. */
+  /** Level of requests whose key sets none. */
   level: level.default('observe'),
-  /** Without any, everybody who reaches the port is the tenant "default". */
+  /** Without keys, every caller is the tenant "default". */
   keys: z.array(key).default([]),
   /** Opens /metrics and the report of all tenants, where there are keys. */
   adminSecrets: z.array(z.string().min(32, 'a key needs at least 32 characters')).default([]),
   /** Keeps the prompt cache of idle sessions warm, with the callers' credentials in memory. Default: not at all. */
   keepAlive: keepAlive.optional(),
-  /** Where traces and metrics go. Default: where the variables of OpenTelemetry say, else nowhere. */
+  /** Destination of traces and metrics. Default: from OpenTelemetry's variables, otherwise none. */
   telemetry: telemetry.optional(),
   limits: z
     .strictObject({
@@ -151,13 +151,13 @@ export const configSchema = z.strictObject({
         .int()
         .positive()
         .default(32 << 20),
-      /** An answer is passed on whatever its size; a longer one is not stored. */
+      /** An answer of any size is passed on, but a longer one is not stored. */
       maxStoredAnswerBytes: z
         .number()
         .int()
         .positive()
         .default(16 << 20),
-      /** Of exchanges that are not written yet, together. Beyond it the oldest are not stored. */
+      /** Maximum size of all exchanges that are not written yet. Above it, the oldest are not stored. */
       maxWaitingBytes: z
         .number()
         .int()
@@ -165,15 +165,15 @@ export const configSchema = z.strictObject({
         .default(256 << 20),
       /** From the end of the request to the first byte of the answer. */
       firstByteMs: milliseconds.default(600_000),
-      /** Without a byte, in the middle of an answer. */
+      /** Maximum silence in the middle of an answer. */
       idleMs: milliseconds.default(300_000),
-      /** Between the signs of life that a client gets while the gateway itself works. */
+      /** Interval of the pings that a client gets while the gateway itself works. */
       pingMs: milliseconds.default(10_000),
       /** To receive the head and the body of a request. */
       requestMs: milliseconds.default(60_000),
-      /** How long a stop waits for answers that are being streamed. */
+      /** How long a stop waits for streaming answers. */
       stopMs: milliseconds.default(30_000),
-      /** How long a stop waits, after that, for a database that is away. What is not written then is lost, and logged. */
+      /** How long a stop then waits for an unavailable database. Afterwards unwritten data is lost and logged. */
       storeMs: milliseconds.default(10_000),
     })
     .prefault({}),

@@ -1,4 +1,4 @@
-// Chat completions of OpenAI and of everybody who speaks like it.
+// Chat completions of OpenAI and compatible servers.
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { ChatAccumulator, chatConverter, chatUsage, convert } from 'everlong/internal/wire'
 import { type Answered, type Asked, type Dialect, maxMessages } from './dialect.ts'
@@ -16,7 +16,7 @@ export const chat: Dialect = {
   },
 }
 
-/** Of a stream, only the last event has it, and only if the client asked for it. */
+/** In a stream, only the last event has it, and only if the client asked for it. */
 function reportedIn(events: readonly unknown[]): JsonObject | undefined {
   return events.map((event) => objectAt(event, 'usage')).findLast((usage) => usage !== undefined)
 }

@@ -7,15 +7,15 @@ import type { Shape } from '../http/refusals.ts'
 
 export type DialectName = 'messages' | 'chat' | 'responses'
 
-/** The Messages API answers no request with more. Such a request passes unread, because reading it would hold up everybody. */
+/** The Messages API accepts no more. Such a request passes unread, because reading it would delay all others. */
 export const maxMessages = 100_000
 
-/** What a request says. */
+/** The content of a request. */
 export type Asked = {
   readonly model: string
   readonly system: unknown
   readonly tools: readonly JsonObject[]
-  /** The whole conversation as the client sent it, system prompt apart. */
+  /** The whole conversation that the client sent, without the system prompt. */
   readonly messages: readonly Converted[]
   readonly isStreamed: boolean
 }
@@ -26,17 +26,17 @@ export type Answered = {
   readonly content: readonly Block[]
   readonly stopReason: string
   readonly usage: Usage
-  /** Usage and further fields as the API wrote them. */
+  /** Usage and further fields in the API's form. */
   readonly raw: JsonObject
 }
 
 export type Dialect = {
   readonly name: DialectName
   readonly shape: Shape
-  /** Undefined if the conversation is not in the request (held by the server), or the shape is not known. */
+  /** Undefined if the request does not contain the conversation (the server holds it), or if the shape is unknown. */
   readonly readRequest: (body: JsonObject) => Asked | undefined
-  /** From the events of a stream, or from the one body of an answer. Undefined if it is not whole. */
+  /** From the events of a stream, or from the single body of an answer. Undefined if it is incomplete. */
   readonly readAnswer: (events: readonly unknown[]) => Answered | undefined
-  /** Tokens that were used, also by an answer that broke off. Undefined if none were told. */
+  /** Used tokens, even of an answer that broke off. Undefined if none were reported. */
   readonly readUsage: (events: readonly unknown[]) => Usage | undefined
 }

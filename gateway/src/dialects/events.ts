@@ -10,7 +10,7 @@ export function eventsOf(bytes: Buffer, contentType: string | undefined): readon
   return events
 }
 
-/** Nothing if it is no JSON, like the `[DONE]` at the end of a chat completion. */
+/** Empty if it is not JSON, like the `[DONE]` at the end of a chat completion. */
 function parsed(text: string): readonly unknown[] {
   try {
     return [JSON.parse(text)]

@@ -51,7 +51,7 @@ function readAnswer(events: readonly unknown[]): Answered | undefined {
     const { id, model, content, stopReason, usage, extra = {} } = accumulator.answer()
     return { id, model, content, stopReason, usage, raw: extra }
   } catch {
-    // It broke off, or its events do not fit together: there is no answer to keep.
+    // It broke off, or its events do not fit together, so there is no answer to store.
     return undefined
   }
 }

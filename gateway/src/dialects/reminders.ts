@@ -1,9 +1,9 @@
-// Coding agents put notes of their own into the user's messages, as blocks in a tag. They are no words of the user, so they become a
-// message apart.
+// Coding agents add their own notes to the user's messages, as blocks in a tag. They are not the user's words, so they become a
+// separate message.
 import { isText, isToolResult } from 'everlong/internal'
 import type { Converted } from 'everlong/internal/wire'
 
-/** `<system-reminder>…</system-reminder>`, which is written anew with every request. */
+/** `<system-reminder>…</system-reminder>`, which changes with every request. */
 export function isReminder(text: string): boolean {
   return text.startsWith('<system-reminder>') && text.endsWith('</system-reminder>')
 }

@@ -30,7 +30,7 @@ function readRequest(body: JsonObject): Asked | undefined {
   }
 }
 
-/** Undefined if nothing was said, or in a shape that is not known. */
+/** Undefined if it is empty or has an unknown shape. */
 function itemsOf(input: unknown): readonly object[] | undefined {
   if (typeof input === 'string') return [{ role: 'user', content: input }]
   const isReadable = Array.isArray(input) && input.length > 0 && input.length <= maxMessages && input.every(isObject)

@@ -1,11 +1,11 @@
-// Records at rest, encrypted with a key of the operator: AES-256-GCM over the whole record. The fields that stores need to order and
-// link records are also readable, and authenticated.
+// Records encrypted at rest with a key of the operator: AES-256-GCM over the whole record. The fields that stores need to order
+// and link records stay readable, and are authenticated.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 import { StoreError } from 'everlong'
 import { type JsonObject, objectAt, stringAt } from 'everlong/internal'
 
 export type EncryptionKey = {
-  /** In each record, so that it is known which key opens it. */
+  /** Stored in each record, to find the key that opens it. */
   readonly id: string
   /** 32 bytes, as base64 or hex. */
   readonly secret: string
@@ -13,7 +13,7 @@ export type EncryptionKey = {
 
 export type Cipher = {
   readonly seal: (record: JsonObject) => JsonObject
-  /** Throws a StoreError if the key is not known or the record was changed. Records that are not sealed stay as they are. */
+  /** Throws a StoreError if the key is unknown or the record was changed. Returns unencrypted records unchanged. */
   readonly open: (record: JsonObject) => JsonObject
 }
 
@@ -64,7 +64,7 @@ export function createCipher(keys: readonly EncryptionKey[]): Cipher {
   const [newest] = byId
   if (!newest) throw new StoreError('There is no encryption key.', { reason: 'invalid' })
   const [newestId, newestKey] = newest
-  // Made from the record, so that a record that is sent again is the same bytes, and two records never share one.
+  // Derived from the record, so that a repeated record has the same bytes and two records never share one.
   const ivKey = Buffer.from(hkdfSync('sha256', newestKey, '', 'everlong iv', 32))
   return {
     seal: (record) => {

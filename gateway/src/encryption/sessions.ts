@@ -1,5 +1,5 @@
-// A session store whose records are encrypted before they reach it. It holds nothing that a search could use, so searches read the
-// records of a session and decrypt them.
+// A session store that encrypts records before they reach it. Its index cannot search them, so searches read and decrypt the
+// records of a session.
 import { recallIn } from 'everlong/internal/node'
 import type { HeldSession, SessionStore, StoredRecord } from 'everlong/stores'
 import type { Cipher } from './cipher.ts'
@@ -23,7 +23,7 @@ export function encryptedSessions(store: SessionStore, { seal, open }: Cipher): 
         append: (records, expected) => session.append(records.map(sealRecord), expected),
         ...recallIn(all),
       }
-      // Whoever only appends needs ids, which are readable.
+      // A caller that only appends needs just the ids, which are readable.
       if (options.isAppendOnly) return { type: 'opened', session: held }
       try {
         return { type: 'opened', session: { ...held, entries: await all(), isWhole: true } }

@@ -1,4 +1,4 @@
-// The addresses of the gateway: its own, and everything else, which is forwarded.
+// The routes of the gateway: its own, and everything else, which is forwarded.
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type MiddlewareHandler } from 'hono'
@@ -15,7 +15,7 @@ export function createApp(parts: Parts): Hono<{ Bindings: HttpBindings }> {
     const problem = parts.health.problem()
     const isRefusing = problem !== undefined && parts.config.whenStoreIsAway === 'refuse'
     const status = parts.isStopping() ? 'stopping' : isRefusing ? 'refusing' : 'ready'
-    // Requests pass while the store is away, so load balancers must not take this process out.
+    // Requests pass while the store is unavailable, so load balancers must not remove this process.
     const body = { status, ...(problem === undefined ? {} : { store: 'away' }) }
     return context.json(body, status === 'ready' ? 200 : 503)
   })
@@ -23,7 +23,7 @@ export function createApp(parts: Parts): Hono<{ Bindings: HttpBindings }> {
   app.get('/metrics', async (context) =>
     context.body(await parts.metrics.text(), 200, { 'content-type': parts.metrics.contentType }),
   )
-  // What a tenant may know is its own; everything is for administrators.
+  // A tenant may see only its own data; administrators may see everything.
   app.get('/everlong/report', async (context) => {
     const { incoming } = context.env
     const tenant = parts.tenants.isAdmin(incoming) ? undefined : parts.tenants.callerOf(incoming)?.tenant
@@ -41,7 +41,7 @@ export function createApp(parts: Parts): Hono<{ Bindings: HttpBindings }> {
     await answerRecall({ incoming, outgoing: outgoing as never, place: parts.recallPlace(caller.tenant) })
     return RESPONSE_ALREADY_SENT
   })
-  // Claude Code asks before it sends anything, without a credential. HEAD is answered by the same route.
+  // Claude Code calls this before it sends anything, without a credential. The same route answers HEAD.
   app.get('/api/hello', (context) => context.json({ message: 'hello' }))
   app.all('*', async ({ env }) => {
     const handled = handle(env.incoming, env.outgoing as never, parts)

@@ -1,10 +1,10 @@
-// Bodies as bytes: collected up to a limit, and read back through whatever encoding they have.
+// Bodies as bytes: collected up to a limit, and decoded from any encoding.
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, type InputType, inflate, zstdDecompress } from 'node:zlib'
 import { isObject, type JsonObject } from 'everlong/internal'
 
-/** What has passed by. Undefined once it is more than the limit. */
+/** The bytes that passed. Undefined above the limit. */
 export type Collected = { readonly bytes: () => Buffer | undefined; readonly add: (chunk: Buffer) => void }
 
 export function collect(maxBytes: number): Collected {
@@ -26,7 +26,7 @@ export type Body =
   /** The client went away. */
   | { readonly type: 'broken' }
 
-/** The whole body, for requests that must be understood before they are forwarded. */
+/** The whole body, for requests that must be read before they are forwarded. */
 export async function readBody(incoming: Readable, maxBytes: number): Promise<Body> {
   const chunks: Buffer[] = []
   let size = 0
@@ -51,7 +51,7 @@ const decoders: Readonly<Record<string, Decoder>> = {
   zstd: promisify(zstdDecompress),
 }
 
-/** Undefined if the encoding is unknown or the bytes are not in it. `maxBytes` bounds what a small body can unpack to. */
+/** Undefined if the encoding is unknown or invalid. `maxBytes` limits the unpacked size. */
 export async function decoded(
   bytes: Buffer,
   encoding: string | undefined,
@@ -64,7 +64,7 @@ export async function decoded(
   return decode(bytes, { maxOutputLength: maxBytes }).catch(() => undefined)
 }
 
-/** A body as an object. Undefined if it is none, or in an unknown encoding. */
+/** A body as an object. Undefined if it is not one, or in an unknown encoding. */
 export async function bodyObject(
   bytes: Buffer,
   { encoding, maxBytes }: { readonly encoding: string | undefined; readonly maxBytes: number },

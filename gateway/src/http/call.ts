@@ -1,5 +1,5 @@
-// A request of the gateway's own to an upstream, with the headers of the caller: the credential stays the caller's, and so does the
-// bill. The answer is read whole.
+// A request of the gateway's own to an upstream, with the caller's headers, so it uses the caller's credential and bill. Reads
+// the whole answer.
 import type { IncomingMessage } from 'node:http'
 import type { AbortSignalPort } from 'everlong/internal'
 import type { Upstream } from '../upstreams.ts'
@@ -8,7 +8,7 @@ import { requestHeaders } from './headers.ts'
 export type UpstreamCall = {
   readonly upstream: Upstream
   readonly path: string
-  /** Of the caller's request, as they came. */
+  /** The unchanged headers of the caller's request. */
   readonly rawHeaders: readonly string[]
   /** Headers of the gateway's own. */
   readonly headers?: Readonly<Record<string, string>>
@@ -27,7 +27,7 @@ export type UpstreamAnswer =
   | { readonly type: 'unreachable'; readonly why: string }
   | { readonly type: 'aborted' }
 
-/** What would change how the answer is written. */
+/** Headers that would change the encoding of the answer. */
 const notPassed = new Set(['accept-encoding', 'content-encoding', 'content-type'])
 
 export function callUpstream({

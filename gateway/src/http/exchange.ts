@@ -1,4 +1,4 @@
-// One request to an API from beginning to end: who calls, where it goes, forwarding it, and keeping what was said.
+// One request to an API from beginning to end: identifying the caller, routing, forwarding, and storing the conversation.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dialectAt } from '../dialects/dialects.ts'
 import { answerCompactions } from '../levels/answer.ts'
@@ -42,14 +42,14 @@ export async function handle(incoming: IncomingMessage, outgoing: ServerResponse
   }
 }
 
-/** A level has everything that the levels below it do. */
+/** Each level includes the levels below it. */
 function levelOf({ caller }: Call): (call: ReadableCall, parts: Parts) => Promise<void> {
   return { observe, answer: answerCompactions, manage }[caller.level]
 }
 
 type Refused = { readonly refusal: Refusal; readonly shape: Shape }
 
-/** The request, if it may pass. Nothing of it was read or sent yet. */
+/** The request, if it may pass. Nothing was read or sent yet. */
 function admitted(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -73,7 +73,7 @@ function admitted(
   return { incoming, outgoing, caller, route, dialect, shape, started }
 }
 
-/** Versions and framings that servers read differently are not passed on, although Node's parser accepts them. */
+/** Rejects versions and framings that servers interpret differently, although Node's parser accepts them. */
 function isWellFramed({ httpVersion, headers }: IncomingMessage): boolean {
   if (httpVersion === '1.0') return headers['transfer-encoding'] === undefined
   return httpVersion === '1.1'

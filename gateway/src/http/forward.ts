@@ -1,5 +1,5 @@
-// Passes a request to the upstream and its answer back, as they come: no byte is changed and none waits. What passes by is
-// collected for the transcript, which is written later. A client that goes away ends the request at the upstream.
+// Forwards a request to the upstream and its answer back without changing or delaying a byte. Collects both for the transcript,
+// which is written later. If the client disconnects, the request at the upstream ends.
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Config } from '../config/schema.ts'
@@ -24,14 +24,14 @@ export type ForwardOptions = {
 
 /** How an exchange with the upstream ended. */
 export type Forwarded = {
-  /** `refused`: the upstream could not be asked, and the gateway answered. */
+  /** `refused`: the upstream could not be reached, and the gateway answered. */
   readonly type: 'answered' | 'refused' | 'aborted'
   readonly status: number
-  /** Of the answer. */
+  /** Headers of the answer. */
   readonly headers: IncomingMessage['headers']
-  /** The answer as it passed, whole or up to where it broke. Undefined if it was too long to keep. */
+  /** The answer, whole or up to where it broke. Undefined if it was too long to store. */
   readonly bytes: Buffer | undefined
-  /** The answer came to its end, and the client was there to get it. */
+  /** The answer was complete, and the client was still connected. */
   readonly isWhole: boolean
   /** Milliseconds until the first byte of the answer. */
   readonly firstByteMs: number | undefined
@@ -39,7 +39,7 @@ export type Forwarded = {
 
 export async function forward(options: ForwardOptions): Promise<Forwarded> {
   const { incoming, outgoing, upstream, path, body, limits, now } = options
-  // The client went away before anything was sent: nothing would tell of its end any more.
+  // The client disconnected before anything was sent, so no event would report the end.
   if (outgoing.destroyed) return gone
   const { origin, agent } = upstream
   const started = now()
@@ -116,7 +116,7 @@ function stream(body: Readable, request: ClientRequest, { maxBytes, onTooLarge }
   body.pipe(request)
 }
 
-/** A stream that has begun with signs of life can only tell of a refusal with an event. */
+/** A stream that has begun with pings can report a refusal only with an event. */
 export function errorEvent(body: Buffer | undefined): string {
   const data = (body ?? Buffer.alloc(0)).toString('utf8').replaceAll(/[\r\n]+/g, ' ')
   return `event: error\ndata: ${data}\n\n`

@@ -1,8 +1,7 @@
-// Which headers pass. Everything does, in the order and spelling in which it came, except what concerns one connection only and
-// what is ours.
+// Decides which headers pass: all, in their order and spelling, except those of a single connection and our own.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
-/** RFC 9110, 7.6.1, and what Node sets itself. */
+/** RFC 9110, 7.6.1, and headers that Node sets itself. */
 const ofConnection = new Set([
   'connection',
   'keep-alive',
@@ -20,22 +19,22 @@ const ofConnection = new Set([
 const ownPrefix = 'x-everlong-'
 
 export type Sending = {
-  /** Of the upstream. */
+  /** Host of the upstream. */
   readonly host: string
-  /** The bytes that are sent; undefined if the caller's body is streamed. */
+  /** The bytes to send. Undefined if the caller's body is streamed. */
   readonly length: number | undefined
-  /** Set by the gateway, instead of what the caller sent under these names. */
+  /** Set by the gateway; replaces the caller's headers with these names. */
   readonly own?: Readonly<Record<string, string>>
 }
 
-/** Names and values, one after the other, as Node reads them and takes them. */
+/** Names and values alternating, as in Node. */
 export function requestHeaders(raw: readonly string[], { host, length, own = {} }: Sending): string[] {
   const isPassed = (name: string) =>
     name !== 'host' && name !== 'content-length' && !name.startsWith(ownPrefix) && !Object.hasOwn(own, name)
   return ['host', host, ...filtered(raw, isPassed), ...Object.entries(own).flat(), ...framing(raw, length)]
 }
 
-/** How the upstream finds the end of the body: as the caller said, unless the bytes are known. */
+/** How the upstream finds the end of the body: like the caller's framing, unless the length is known. */
 function framing(raw: readonly string[], length: number | undefined): readonly string[] {
   const given = valueIn(raw, 'content-length')
   const isChunked = valueIn(raw, 'transfer-encoding') !== undefined
@@ -74,7 +73,7 @@ function namedByConnection(raw: readonly string[]): ReadonlySet<string> {
   return names
 }
 
-/** Whether the caller brings a credential of its own that the upstream will get. */
+/** True if the caller sends its own credential, which the upstream will get. */
 export function hasCredential({ headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): boolean {
   const notPassed = namedByConnection(rawHeaders)
   return ['authorization', 'x-api-key', 'api-key'].some((name) => {

@@ -1,7 +1,8 @@
-// Requests that are being served. A stop waits for them: an answer that the client has got must reach the recorder before it closes.
+// Requests in progress. A stop waits for them, because an answer that the client has got must reach the recorder before it
+// closes.
 
 export type InFlight = {
-  /** Counts it until it has settled. */
+  /** Counts the work until it has settled. */
   readonly add: (work: Promise<unknown>) => void
   /** Resolves when nothing is in flight. */
   readonly settled: () => Promise<void>

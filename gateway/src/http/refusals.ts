@@ -1,9 +1,9 @@
-// What the gateway itself refuses, in the shape of the API that was called, so that its clients show the message.
+// Refusals by the gateway itself, in the shape of the called API, so that its clients show the message.
 import type { ServerResponse } from 'node:http'
 
 export type Refusal = {
   readonly status: number
-  /** As the Messages API names it. */
+  /** The type in the Messages API. */
   readonly type: string
   readonly message: string
   readonly retryAfterSeconds?: number

@@ -1,4 +1,4 @@
-// The server of Node below the app: its time limits, its port, and a stop that cuts no answer short.
+// Node's server below the app: its time limits, its port, and a stop that cuts off no answer.
 import type { Server, ServerOptions } from 'node:http'
 import type { Config } from '../config/schema.ts'
 import type { InFlight } from './in-flight.ts'
@@ -7,9 +7,9 @@ export function serverOptions({ limits }: Pick<Config, 'limits'>): ServerOptions
   const headersTimeout = Math.min(limits.requestMs, 30_000)
   return {
     ...{ requestTimeout: limits.requestMs, headersTimeout },
-    // How often Node looks for connections that are over these limits: they last at most a quarter longer.
+    // How often Node checks connections against these limits, which are exceeded by at most a quarter.
     connectionsCheckingInterval: Math.ceil(headersTimeout / 4),
-    // Longer than the idle time of common load balancers, which otherwise reuse a connection that is being closed.
+    // Longer than the idle time of common load balancers, which could otherwise reuse a connection that is being closed.
     keepAliveTimeout: 75_000,
   }
 }
@@ -31,8 +31,8 @@ export function listen(server: Server, { host, port, inFlight }: Listening): Pro
 export type Closing = { readonly inFlight: InFlight; readonly limitMs: number }
 
 /**
- * Waits for running answers up to the limit, and then ends all connections. `server.close()` alone would cut answers: Node counts
- * one as over before its last bytes are sent.
+ * Waits for running answers up to the limit, then ends all connections. `server.close()` alone would cut answers, because Node
+ * considers one finished before its last bytes are sent.
  */
 export async function closeServer(server: Server, { inFlight, limitMs }: Closing): Promise<void> {
   const limit = Promise.withResolvers<void>()
@@ -43,6 +43,6 @@ export async function closeServer(server: Server, { inFlight, limitMs }: Closing
     server.close(() => resolve())
     server.closeAllConnections()
   })
-  // Those that were ended just now reach the recorder a moment later.
+  // Answers that were ended just now reach the recorder a moment later.
   await inFlight.settled()
 }

@@ -1,5 +1,5 @@
-// A conversation as a chain of digests: each one represents a message and everything before it. Two conversations with the same
-// digest have said the same up to there.
+// A conversation as a chain of digests. Each represents a message and everything before it, so two conversations with the same
+// digest are equal up to there.
 import { hash } from 'node:crypto'
 import { isText, isThinking, isToolResult, isToolUse } from 'everlong/internal'
 import type { Converted } from 'everlong/internal/wire'
@@ -13,7 +13,7 @@ type Block = Converted['content'][number]
  */
 export type Strictness = 'strict' | 'loose'
 
-/** A digest for each message. One that says nothing (a reminder, thinking alone) has the digest of the message before it. */
+/** A digest per message. A message without content (a reminder, only thinking) has the digest of the previous message. */
 export function chainOf(messages: readonly Converted[], strictness: Strictness): readonly string[] {
   let before = ''
   return messages.map((message) => {
@@ -23,14 +23,14 @@ export function chainOf(messages: readonly Converted[], strictness: Strictness):
 }
 
 export function nextLink(before: string, { role, content, origin }: Converted, strictness: Strictness): string {
-  // Clients add notes of their own and take them away again.
+  // Clients add their own notes and remove them again.
   if (origin === 'meta') return before
   const said = content.map((block) => saidIn(block, strictness)).filter((part) => part !== '')
   if (said.length === 0) return before
   return hash('sha256', `${before}${role}${said.join('\u0001')}`, 'hex').slice(0, 32)
 }
 
-/** Without what clients add, drop or move: cache marks, thinking, reminders, space around a text. */
+/** Ignores parts that clients add, drop or move: cache marks, thinking, reminders, surrounding spaces. */
 function saidIn(block: Block, strictness: Strictness): string {
   if (isThinking(block)) return ''
   if (isText(block)) {

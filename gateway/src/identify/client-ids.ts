@@ -1,5 +1,4 @@
-// The ids that clients send: first those in headers, then those in the body. They are names only; whose they are is decided by
-// the tenant.
+// The ids that clients send, in headers or in the body. They are only names; the tenant decides whose they are.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
@@ -9,11 +8,11 @@ import { headerOf } from '../http/headers.ts'
 export const sessionHeader = 'x-everlong-session'
 
 export type ClientIds = {
-  /** Undefined: the conversation is found by what was said. */
+  /** Undefined if the conversation must be found by its content. */
   readonly session: string | undefined
-  /** Of a sub-agent within the session. */
+  /** A sub-agent within the session. */
   readonly agent: string | undefined
-  /** Agents ask for titles and the like next to the conversation, without tools and under its id. */
+  /** Agents ask for titles and similar things next to the conversation, without tools and under its id. */
   readonly asksAside: boolean
 }
 
@@ -69,7 +68,7 @@ function isKnownAgent(headers: IncomingHttpHeaders): boolean {
   return headers['x-claude-code-session-id'] !== undefined || /^(claude-cli|opencode|codex)/i.test(agent)
 }
 
-/** As it is where it can name a session, otherwise by its digest: an id of a client is never part of a path as it came. */
+/** Unchanged if it can name a session, otherwise its digest. A client's id is never used unchecked in a path. */
 export function plainId(given: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(given)) return given
   return `id-${createHash('sha256').update(given).digest('hex').slice(0, 32)}`

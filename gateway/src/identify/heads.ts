@@ -1,10 +1,10 @@
-// Where conversations that no client named belong: the digest of everything said up to a message, and the session that the message
-// is in. A request that continues such a conversation continues its session.
+// Heads of conversations that no client named: the digest of everything up to a message, and its session. A request that
+// continues such a conversation continues its session.
 
 export type Head = {
   readonly digest: string
   readonly session: string
-  /** How far the session was answered: the digest of the newest answered message, and its depth. */
+  /** The last answered point of the session: the digest of the newest answered message, and its depth. */
   readonly tip: Place | undefined
 }
 
@@ -20,23 +20,23 @@ export type Claim = {
 
 export type Claimed = {
   readonly session: string
-  /** The session whose beginning it shares, if it continues differently. */
+  /** The session with the same beginning, if it continues differently. */
   readonly forkedFrom: string | undefined
 }
 
-/** Every call names the tenant: a digest of one tenant means nothing for another. */
+/** Every call names the tenant, because digests are only valid within one tenant. */
 export type Heads = {
   /**
    * The session of a conversation: an existing one that it continues, or a new one. Its messages lead there from now on. Of
    * several claims for the same conversation, in any order and from any process, all get the same session.
    */
   readonly claim: (claim: Claim) => Promise<Claimed>
-  /** The session was answered up to here. An earlier place changes nothing. */
+  /** Records that the session was answered up to here. An earlier place changes nothing. */
   readonly answered: (tenant: string, session: string, place: Place) => Promise<void>
 }
 
 export type Decision = Claimed & {
-  /** Those that lead nowhere yet. */
+  /** Places without a session so far. */
   readonly added: readonly Place[]
 }
 
@@ -48,9 +48,9 @@ export function decide({ places, newId }: Claim, known: readonly Head[]): Decisi
   const head = place && byDigest.get(place.digest)
   const added = places.slice(at + 1)
   if (!place || !head) return { session: newId(), forkedFrom: undefined, added }
-  // The whole request is known, so it is sent again.
+  // The whole request is known, so it is a repetition.
   const isRepeated = at === places.length - 1
-  // Nothing was answered after the place from which it continues.
+  // Nothing was answered after the place that it continues.
   const { tip } = head
   const isNewest = tip === undefined || tip.digest === place.digest || place.depth > tip.depth
   if (isRepeated || isNewest) return { session: head.session, forkedFrom: undefined, added }

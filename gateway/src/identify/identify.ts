@@ -1,5 +1,5 @@
-// Which conversation a request belongs to. By the ids of its client; without any, by the longest known prefix of what was said.
-// A wrong guess can store a conversation twice; it can never mix two tenants, because every look-up names the tenant.
+// Finds the conversation of a request: by the ids of its client, otherwise by the longest known prefix of its content. A wrong
+// guess can store a conversation twice, but it can never mix two tenants, because every lookup names the tenant.
 import type { Asked } from '../dialects/dialect.ts'
 import { chainOf, type Strictness } from './chain.ts'
 import type { ClientIds } from './client-ids.ts'
@@ -9,18 +9,18 @@ export type Conversation = {
   readonly tenant: string
   /** Its id in the store of the tenant. */
   readonly session: string
-  /** The session that it is a part of: of a sub-agent, or of what an agent asks aside. */
+  /** The session that it is part of, for a sub-agent or a side request of an agent. */
   readonly parent: string | undefined
   readonly strictness: Strictness
-  /** A digest for each message of the request. */
+  /** A digest per message of the request. */
   readonly chain: readonly string[]
-  /** The session whose beginning it shares, if it continues differently. */
+  /** The session with the same beginning, if it continues differently. */
   readonly forkedFrom: string | undefined
 }
 
 export type Identify = {
   readonly conversationOf: (call: IdentifiedCall) => Promise<Conversation>
-  /** What was said up to this digest is stored. */
+  /** Everything up to this digest is stored. */
   readonly ended: (conversation: Conversation, digest: string) => Promise<void>
 }
 
@@ -41,7 +41,7 @@ export function createIdentify(heads: Heads, newId: () => string): Identify {
   }
 }
 
-/** Each digest once, with the number of messages up to it that say something. */
+/** Each digest once, with the number of non-empty messages up to it. */
 function placesOf(chain: readonly string[]): readonly Place[] {
   return [...new Set(chain)].filter((digest) => digest !== '').map((digest, at) => ({ digest, depth: at + 1 }))
 }

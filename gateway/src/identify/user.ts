@@ -1,4 +1,5 @@
-// Whose request it is, for erasure: a name that the client chose, not a credential. Our own header first, then what the APIs have for it.
+// The user of a request, for erasure: a name that the client chose, not a credential. Our own header first, then the fields of
+// the APIs.
 import type { IncomingHttpHeaders } from 'node:http'
 import { type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { headerOf } from '../http/headers.ts'
@@ -14,7 +15,7 @@ export function userOf(headers: IncomingHttpHeaders, body: JsonObject): string |
   const given =
     headerOf(headers, userHeader) ?? inMetadata(body) ?? stringAt(body, 'safety_identifier') ?? stringAt(body, 'user')
   const user = given?.trim()
-  // What a database cannot hold is no name.
+  // A database could not store such a name.
   return user && user.length <= maxLength && user.isWellFormed() && !user.includes('\0') ? user : undefined
 }
 

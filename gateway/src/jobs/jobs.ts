@@ -1,5 +1,5 @@
-// Work that no request waits for. On one machine it is done in the process; on several through pg-boss, so that each job is done once,
-// whichever process does it. Jobs have no credential of a caller, which is never stored, so none of them asks a model.
+// Background work. On one machine the process does it; on several, pg-boss makes sure that each job runs once in any process.
+// Jobs have no caller's credential, which is never stored, so none of them asks a model.
 import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { Log } from '../log.ts'
@@ -41,7 +41,7 @@ export type SharedJobOptions = JobOptions & {
   readonly health: StoreHealth
 }
 
-/** Starts as soon as the database can be used. */
+/** Starts as soon as the database is available. */
 export function jobsInPostgres({ pool, schema, health, jobs, log }: SharedJobOptions): Jobs {
   const boss = new PgBoss({ db: { executeSql: (text, values) => pool.query(text, values) }, schema })
   boss.on('error', (error) => log('warn', 'job-trouble', { why: error.message }))
@@ -52,7 +52,7 @@ export function jobsInPostgres({ pool, schema, health, jobs, log }: SharedJobOpt
       await boss.start()
       for (const [name, { run, everyHours }] of Object.entries(jobs)) {
         await boss.createQueue(name, { policy: 'singleton', retryLimit: 3, retryDelay: 60 })
-        // Once now, however many processes start, and then again and again.
+        // Once now, however many processes start, and then repeatedly.
         await boss.send(name, {}, { singletonSeconds: hourMs / 1_000 })
         await boss.schedule(name, `17 ${everyHours >= 24 ? 3 : `*/${everyHours}`} * * *`)
         await boss.work(name, { pollingIntervalSeconds: 30 }, run)

@@ -1,4 +1,4 @@
-// Sessions between two requests: how long they have paused, whether their prefix is worth a touch now, and what is needed for one.
+// Sessions between two requests: the length of their pause, whether their prefix is worth a touch now, and the data for one.
 import { lifetimeWritten } from 'everlong/internal/compaction'
 import type { Usage } from 'everlong/internal/wire'
 import type { Config } from '../config/schema.ts'
@@ -10,16 +10,16 @@ import { prefixOf, touchWorth } from './worth.ts'
 export type SeenExchange = {
   readonly passed: Passed
   readonly session: string
-  /** Of a sub-agent. */
+  /** Parent session of a sub-agent. */
   readonly parent: string | undefined
   readonly user: string | undefined
   readonly model: string
   readonly usage: Usage | undefined
-  /** The client replaces its conversation, and with it the prefix. */
+  /** The client replaces its conversation, and the prefix with it. */
   readonly isCompaction: boolean
 }
 
-/** How long before its end a prefix is touched: a touch that takes longer comes too late. */
+/** How long before its expiry a prefix is touched. A touch that takes longer comes too late. */
 export const marginMs = 20_000
 
 export type Idle = {
@@ -28,16 +28,16 @@ export type Idle = {
   readonly usage: Usage
   readonly key: string
   readonly lifetimeMs: number
-  /** Undefined when it will not be touched again: then only the length of the pause is of interest. */
+  /** Undefined if it will not be touched again, and only the length of the pause matters. */
   request: Repeatable | undefined
-  /** When the prefix was last used, or would have been touched. */
+  /** Time of the prefix's last use, or of the touch that would have followed. */
   usedAt: number
-  /** Lifetimes of the cache that the pause has lasted. */
+  /** Length of the pause in cache lifetimes. */
   lifetimes: number
   touches: number
 }
 
-/** What is known of the exchange, without what was said and without the credential: those are in `request`, until it is let go. */
+/** Facts about the exchange, without its content and the credential, which are in `request` until it is dropped. */
 export type About = Pick<SeenExchange, 'session' | 'user' | 'model'> &
   Pick<Passed, 'caller' | 'level' | 'upstream' | 'time'>
 
@@ -47,9 +47,9 @@ function aboutOf({ session, user, model, passed }: SeenExchange): About {
 }
 
 export type IdleSessions = {
-  /** A session has continued. Returns what was known of its pause. */
+  /** A session has continued. Returns the data about its pause. */
   readonly seen: (exchange: SeenExchange) => Idle | undefined
-  /** Those to touch now. */
+  /** Sessions to touch now. */
   readonly due: () => readonly { readonly idle: Idle; readonly request: Repeatable }[]
   readonly forget: (idle: Idle) => void
 }
@@ -68,13 +68,13 @@ export function idleSessions(
   const hold = (added: Idle) => {
     sessions.set(added.name, added)
     let bytes = 0
-    // The oldest are let go first.
+    // The oldest are dropped first.
     for (const idle of [...sessions.values()].toReversed()) {
       bytes += idle.request?.body.length ?? 0
       if (bytes > maxBytes) idle.request = undefined
     }
   }
-  /** Begins the next lifetime of the cache, if the time has come. */
+  /** Begins the next cache lifetime if it is time. */
   const nextLifetime = (idle: Idle): Repeatable | undefined => {
     const left = idle.usedAt + idle.lifetimeMs - now()
     if (left > marginMs) return undefined
@@ -125,7 +125,10 @@ export function idleSessions(
   }
 }
 
-/** Undefined if the session is not kept: its client went away, replaces its conversation, or is a sub-agent, which rarely pauses. */
+/**
+ * Undefined if the session is not kept warm: its client disconnected, replaces its conversation, or is a sub-agent, which rarely
+ * pauses.
+ */
 function repeatable({ passed, parent, isCompaction }: SeenExchange): Repeatable | undefined {
   const { forwarded, headers, request, bytes } = passed
   const isPlain = headers['content-encoding'] === undefined

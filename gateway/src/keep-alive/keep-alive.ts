@@ -30,7 +30,7 @@ export type KeepAliveParts = {
   readonly now: () => number
 }
 
-/** How often idle sessions are looked at. */
+/** Interval of the checks of idle sessions. */
 const everyMs = 5_000
 
 export function createKeepAlive(parts: KeepAliveParts): KeepAlive {
@@ -97,7 +97,7 @@ function touchRow({ about }: Idle, { status, usage }: Touched, { time, ms }: Whe
   return rowOf(told, { id: randomUUID(), kind: 'keep-alive', user, model, session, usage, watched: undefined })
 }
 
-/** What the client's request would have cost more without the touches before it. */
+/** The extra cost of the client's request without the earlier touches. */
 function savedRow(before: Idle, exchange: SeenExchange, usage: Usage): Row {
   const { passed, session, user, model } = exchange
   const kept = { ...before.usage, cacheRead: Math.min(usage.cacheRead, prefixOf(before.usage)), cacheWrite: 0 }
@@ -108,7 +108,7 @@ function savedRow(before: Idle, exchange: SeenExchange, usage: Usage): Row {
     usage: none,
     watched: undefined,
   })
-  // A touch has no outcome of its own, so that the two can be told apart in sums.
+  // A touch has no outcome of its own, so that sums can distinguish the two.
   return { ...row, cache: 'hit', saved }
 }
 

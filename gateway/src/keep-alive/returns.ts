@@ -1,12 +1,12 @@
-// How likely a client continues after a pause, learned from its key's earlier pauses. A pause is counted in lifetimes of the cache:
-// in the first one nothing needs to be kept, in the second one the first touch pays if the client returns, and so on.
+// How likely a client continues after a pause, learned from earlier pauses of its key. A pause is counted in cache lifetimes: in
+// the first one nothing needs to be kept, in the second one the first touch pays if the client returns, and so on.
 
 export type Returns = {
   /** A pause ended in this lifetime, counted from 0. */
   readonly returned: (key: string, lifetime: number) => void
   /** A pause lasted longer than this lifetime. */
   readonly stayedAway: (key: string, lifetime: number) => void
-  /** The share of the pauses that reached this lifetime and ended in it. */
+  /** Share of the pauses that reached this lifetime and ended in it. */
   readonly share: (key: string, lifetime: number) => number
 }
 
@@ -29,7 +29,7 @@ export function createReturns(): Returns {
     stayedAway: (key, lifetime) => {
       countOf(key, lifetime).reached++
     },
-    // Laplace's rule of succession: one half before anything is known.
+    // Laplace's rule of succession: one half without any data.
     share: (key, lifetime) => {
       const { returned, reached } = countOf(key, lifetime)
       return (returned + 1) / (reached + 2)

@@ -1,4 +1,4 @@
-// The smallest request that reads a cached prefix: the caller's own, asking for no output.
+// The smallest request that reads a cached prefix: the caller's own, without output.
 import { isObject, type JsonObject } from 'everlong/internal'
 import type { Usage } from 'everlong/internal/wire'
 import { eventsOf } from '../dialects/events.ts'
@@ -7,7 +7,7 @@ import { bodyObject } from '../http/body.ts'
 import { callUpstream } from '../http/call.ts'
 import type { Route } from '../upstreams.ts'
 
-/** A request that was answered, with the caller's credential. */
+/** An answered request, with the caller's credential. */
 export type Repeatable = {
   readonly route: Route
   readonly rawHeaders: readonly string[]
@@ -33,8 +33,8 @@ export async function touch(request: Repeatable, options: TouchOptions): Promise
 }
 
 /**
- * The API refuses `max_tokens: 0` together with anything that asks for output. What can be left out without changing the prefix is
- * left out; thinking and the choice of a tool cannot.
+ * The API refuses `max_tokens: 0` together with anything that asks for output. Removes what does not change the prefix; thinking
+ * and the choice of a tool cannot be removed.
  */
 export function withoutOutput(body: JsonObject): JsonObject | undefined {
   const { thinking, tool_choice: choice, output_config: output } = body

@@ -1,20 +1,20 @@
-// Whether touching a cached prefix pays: what a miss would cost if the client returns in time, against reading the prefix once more.
+// Whether touching a cached prefix pays: the cost of a miss if the client returns in time, against reading the prefix once more.
 import { costOf, modelFacts, priceOf } from 'everlong/internal'
 import { missCost } from 'everlong/internal/compaction'
 import type { Usage } from 'everlong/internal/wire'
 
 export type TouchInput = {
   readonly model: string
-  /** Of the newest answer: its prefix is the one to keep. */
+  /** Usage of the newest answer, whose prefix is kept. */
   readonly usage: Usage
-  /** How likely the client continues while the touch keeps the prefix. */
+  /** Probability that the client continues while the touch keeps the prefix. */
   readonly returnShare: number
 }
 
 export type TouchWorth = {
   /** In US dollars. */
   readonly cost: number
-  /** If the client returns. */
+  /** In US dollars, if the client returns. */
   readonly saving: number
   readonly pays: boolean
 }
@@ -24,13 +24,13 @@ export function prefixOf({ cacheRead, cacheWrite }: Pick<Usage, 'cacheRead' | 'c
   return cacheRead + cacheWrite
 }
 
-/** Undefined if the price is not known. A touch reads the prefix and sends the rest of the prompt; it asks for no output. */
+/** Undefined if the price is unknown. A touch reads the prefix and sends the rest of the prompt, without output. */
 export function touchWorth({ model, usage, returnShare }: TouchInput): TouchWorth | undefined {
   const prefix = prefixOf(usage)
   const facts = modelFacts(model)
   const price = facts && priceOf(facts, usage.input + prefix)
   const cost = costOf({ input: usage.input, output: 0, cacheRead: prefix, cacheWrite: 0, cacheWriteHour: 0 }, model)
-  // The next request would write the prefix for as long as this one did.
+  // The next request would write the prefix with the same lifetime.
   const written = usage.cacheWrite > 0 ? usage : { ...usage, cacheWrite: prefix }
   const saving = missCost(prefix, { usage: written, price })
   if (cost === undefined || saving === undefined) return undefined

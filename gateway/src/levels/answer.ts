@@ -19,7 +19,7 @@ import { passOn, recordExchange } from './observe.ts'
 import { relayClient } from './relay.ts'
 import { type Reply, type Replying, signsOfLife, writeReply } from './reply.ts'
 
-/** All but compactions pass as they came. */
+/** Everything except compactions passes unchanged. */
 export function answerCompactions(call: ReadableCall, parts: Parts): Promise<void> {
   return answerOr(call, parts, async (bytes, own) => {
     const forwarded = await passOn(call, bytes, parts)
@@ -27,7 +27,7 @@ export function answerCompactions(call: ReadableCall, parts: Parts): Promise<voi
   })
 }
 
-/** Gets the request as it came, and answers to what the gateway has asked about it already. */
+/** Gets the unchanged request, and answers to requests that the gateway has already made for it. */
 type Otherwise = (bytes: Buffer, own: readonly ModelAnswer[]) => Promise<void>
 
 /** Reads the request before it passes, and answers it if it is a compaction. */
@@ -143,7 +143,7 @@ async function handoverFor(answering: Answering): Promise<Handover> {
   }
 }
 
-/** What the client said by itself, in a message of its own, must not pass for the user's words. */
+/** A client's own text in a separate message must not pass for the user's words. */
 function messageFor({ role, content, origin }: Asked['messages'][number]): Message {
   if (origin !== 'meta') return { role, content }
   const text = textOf(content)
@@ -152,8 +152,8 @@ function messageFor({ role, content, origin }: Asked['messages'][number]): Messa
 }
 
 /**
- * The caller's body without the request for a summary. The cache is read at marks, and the last one may be on that request: then
- * the message before it gets it.
+ * The caller's body without the request for a summary. The cache is read at marks, and the last mark may be on that request, so
+ * the previous message gets it.
  */
 function bodyBefore({ body, dialect, request }: Answering): JsonObject | undefined {
   const field = dialect.name === 'responses' ? 'input' : 'messages'
@@ -177,12 +177,12 @@ function withMark(messages: readonly unknown[], mark: unknown): readonly unknown
   return [...messages.slice(0, -1), { ...last, content }]
 }
 
-/** What the client puts into its own words around a summary: the page, and the latest request of the user after it. */
+/** The text that the client wraps around a summary: the page, and after it the user's latest request. */
 function textFor({ client }: CompactionRequest, summary: string): string {
   const read = readContinuation(summary)
   const page = read?.summary ?? summary
   const whole = read?.request === undefined ? page : `${page}\n\nThe user’s latest request, verbatim:\n${read.request}`
   if (client === 'codex') return whole
-  // The client takes what is between the tags, up to the first end.
+  // The client takes the text between the tags, up to the first end tag.
   return `<analysis>\nWritten by Everlong.\n</analysis>\n\n<summary>\n${whole.replaceAll(/<(\/?)summary>/gi, '‹$1summary›')}\n</summary>`
 }

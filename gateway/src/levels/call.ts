@@ -1,4 +1,4 @@
-// A request that may pass, for the levels that handle it.
+// An admitted request, for the levels that handle it.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Shape } from '../http/refusals.ts'
@@ -18,5 +18,5 @@ export type Call = {
   readonly trace: Trace
 }
 
-/** One whose conversation can be read. */
+/** A call whose conversation can be read. */
 export type ReadableCall = Call & { readonly dialect: Dialect }

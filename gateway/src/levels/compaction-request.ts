@@ -1,5 +1,5 @@
-// Whether a request is the client's own compaction: it asks for a summary of the conversation before it. Recognized by a header that
-// says so, or by how the last message begins; never by anything earlier, which may quote such a request.
+// Recognizes the client's own compaction: a request for a summary of the conversation before it. Checks a header that says so, or
+// the start of the last message; never anything earlier, which may quote such a request.
 import type { IncomingHttpHeaders } from 'node:http'
 import { isText, type JsonObject, stringAt } from 'everlong/internal'
 import type { Asked } from '../dialects/dialect.ts'
@@ -9,9 +9,9 @@ type Client = {
   readonly name: 'claude-code' | 'codex'
   /** How the request for a summary begins. */
   readonly beginning: RegExp
-  /** In the bytes of a body that has it. */
+  /** A string in the body of every such request. */
   readonly mark: string
-  /** What the user asked the summary to pay attention to. */
+  /** The user's instructions for the summary. */
   readonly instructions: RegExp
 }
 
@@ -33,14 +33,14 @@ const clients: readonly Client[] = [
 
 export type CompactionRequest = {
   readonly client: Client['name']
-  /** What the user asked the summary to pay attention to. */
+  /** The user's instructions for the summary. */
   readonly instructions: string | undefined
   readonly trigger: 'manual' | 'auto'
-  /** How many blocks at the end of the last message are the request itself; the rest belongs to the conversation. */
+  /** Number of blocks at the end of the last message that are the request itself. The rest belongs to the conversation. */
   readonly blocks: number
 }
 
-/** Without reading the body: whether it can be one. */
+/** A quick check without parsing the body. */
 export function mayBeCompaction(bytes: Buffer, headers: IncomingHttpHeaders): boolean {
   return saidInHeaders(headers) !== undefined || clients.some(({ mark }) => bytes.includes(mark))
 }
@@ -56,7 +56,7 @@ export function compactionIn(asked: Asked, headers: IncomingHttpHeaders): Compac
     return { client: client.name, instructions, trigger: triggerIn(headers), blocks: last.content.length - from }
   }
   const told = saidInHeaders(headers)
-  // Whatever its words: the client says that the last message is the request.
+  // With any wording, because the client declares the last message to be the request.
   return told && { client: told, instructions: undefined, trigger: triggerIn(headers), blocks: last.content.length }
 }
 
@@ -79,7 +79,7 @@ function codexMetadata(headers: IncomingHttpHeaders): JsonObject {
   }
 }
 
-/** What was said before the request for a summary. */
+/** The conversation before the request for a summary. */
 export function conversationBefore(asked: Asked, { blocks }: CompactionRequest): Asked {
   const last = asked.messages.at(-1)
   if (!last) return asked

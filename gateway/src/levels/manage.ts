@@ -1,5 +1,5 @@
-// Level 3: requests are reduced on the wire. What the engine leaves out stays out, in the same bytes, until it decides that another
-// change pays. A request that it leaves as it is passes as it came.
+// Level 3: reduces requests on the wire. What the engine omits stays omitted, in the same bytes, until it decides that another
+// change pays. An unchanged request passes as it came.
 import type { ModelAnswer } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import { sizeOf } from '../dialects/size.ts'
@@ -23,17 +23,17 @@ export function manage(call: ReadableCall, parts: Parts): Promise<void> {
   })
 }
 
-/** Undefined for a shape that is not known: it passes as it came. */
+/** Undefined for an unknown shape, which passes unchanged. */
 async function manageableBody(call: ReadableCall, bytes: Buffer, parts: Parts): Promise<JsonObject | undefined> {
   const { headers } = call.incoming
   if (parts.health.problem() !== undefined) {
     parts.log('warn', 'not-managed', { tenant: call.caller.tenant, why: 'The store is away.' })
     return undefined
   }
-  // In an encoding the body could not be sent changed.
+  // An encoded body could not be changed.
   if (headers['content-encoding'] !== undefined) return undefined
   const body = await bodyObject(bytes, { encoding: undefined, maxBytes: parts.config.limits.maxBodyBytes })
-  // A text alone, which the Responses API takes for a list, has nothing that could be left out.
+  // A single text, which the Responses API accepts instead of a list, has nothing to omit.
   const isList = Array.isArray(body?.messages) || Array.isArray(body?.input)
   return body && isList && call.dialect.readRequest(body) ? body : undefined
 }
@@ -61,7 +61,7 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
     dialect: dialect.name,
     onEvent: call.trace.onEvent,
   })
-  // What is not stored comes again with the next request.
+  // Unstored messages come again with the next request.
   const release = () =>
     close().catch((error: unknown) =>
       parts.log('error', 'not-managed', { tenant, session: conversation.session, why: messageOf(error) }),
@@ -96,7 +96,7 @@ type Unmanaged = Pick<Sending, 'call' | 'bytes' | 'parts'> & {
   readonly own?: readonly ModelAnswer[]
 }
 
-/** Nothing was answered yet, so the request can still pass as it came. */
+/** Nothing was answered yet, so the request can still pass unchanged. */
 async function unmanaged({ call, bytes, parts, why, conversation, own = [] }: Unmanaged): Promise<void> {
   const found = conversation === undefined ? {} : { conversation }
   parts.log('error', 'not-managed', { tenant: call.caller.tenant, session: conversation?.session, why })

@@ -12,7 +12,7 @@ const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 
 export function openAiSdk(api: OpenAiApi, options: Omit<OpenAISdkOptions, 'model'>): ManagedSdk {
   let newest: Way | undefined
-  /** Of the newest answer. Known when its stream has ended, which the next request waits for. */
+  /** Usage of the newest answer. Known when its stream has ended, for which the next request waits. */
   let reported: Promise<object | undefined> | undefined
   const create = async (body: object) => {
     if (!newest) throw new Error('There is no request to ask over.')
@@ -21,7 +21,7 @@ export function openAiSdk(api: OpenAiApi, options: Omit<OpenAISdkOptions, 'model
     return eventsOf(Buffer.from(await response.arrayBuffer()), response.headers.get('content-type') ?? undefined)
   }
   const client = { baseURL: 'http://upstream/v1', chat: { completions: { create } }, responses: { create } }
-  // A client has waited already, and asks again by itself.
+  // The client has already waited, and retries by itself.
   const model = openai({ model: '', api, client, retry: { retries: 0 } })
   const { chat, responses, close } = everlong({ ...options, model })
   const run = api === 'chat' ? (chat as typeof responses) : responses
@@ -50,7 +50,7 @@ async function usageOf(response: Response, { context }: Way): Promise<object | u
   return objectAt(await context.parse(response), 'usage')
 }
 
-/** The upstream's refusal, as the adapter reads those of the official client. */
+/** The upstream's refusal, in the form that the adapter expects from the official client. */
 class Refused extends Error {
   readonly response: Response
   readonly status: number
@@ -59,7 +59,7 @@ class Refused extends Error {
   constructor(response: Response, error: unknown) {
     super(`The upstream answered with ${response.status}.`)
     this.response = response
-    // A stream that failed has begun with a 200.
+    // A stream that failed has already begun with status 200.
     this.status = response.ok ? 400 : response.status
     this.error = error
   }

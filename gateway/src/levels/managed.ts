@@ -1,5 +1,5 @@
-// The sessions of level 3: each conversation has an engine session of its own, whose edits say what its requests leave out. They are
-// stored, so that what was left out once is left out again in the same bytes, also after a restart.
+// The sessions of level 3: each conversation has its own engine session, whose edits record what its requests omit. They are
+// stored, so that the same parts are omitted in the same bytes after a restart.
 import type { EngineEvent } from 'everlong'
 import { everlong } from 'everlong/anthropic'
 import type { SessionStore } from 'everlong/stores'
@@ -11,14 +11,14 @@ import { openAiSdk } from './managed-openai.ts'
 import type { ManagedSdk } from './managed-sdk.ts'
 
 export type Managed = {
-  /** Whoever uses a conversation calls `release` when its answer has ended. */
+  /** Call `release` when the answer has ended. */
   readonly use: (conversation: ManagedConversation) => Using
   readonly close: () => Promise<void>
 }
 
 export type ManagedConversation = Pick<Conversation, 'tenant' | 'session'> & {
   readonly dialect: DialectName
-  /** Told of what the engine does until somebody else uses the conversation. */
+  /** Called with the engine's events until another request uses the conversation. */
   readonly onEvent?: (event: EngineEvent) => void
 }
 
@@ -26,9 +26,9 @@ export type Using = Pick<ManagedSdk, 'run'> & { readonly release: () => Promise<
 
 export type ManagedOptions = {
   readonly storeOf: (tenant: string) => SessionStore
-  /** Max. conversations that stay open while nobody uses them. */
+  /** Maximum number of unused conversations that stay open. */
   readonly max: number
-  /** Other processes use the same store, so a session is closed as soon as nobody uses it here. */
+  /** Other processes use the same store, so a session is closed as soon as it is unused here. */
   readonly isShared: boolean
   /** How long a request waits for a session that another process uses. */
   readonly waitMs: number
@@ -36,8 +36,8 @@ export type ManagedOptions = {
 }
 
 /**
- * Only what can be replayed: the server is asked for nothing, the client's cache marks stay its own, and a conversation whose
- * thinking is bound to what came before is left as it is.
+ * Only repeatable reductions: the server is asked for nothing, the client's cache marks stay its own, and a conversation whose
+ * thinking is bound to its prefix is not changed.
  */
 const settings = {
   cacheMarks: false,
@@ -69,7 +69,7 @@ export function createManaged({ storeOf, max, isShared, waitMs, onEvent }: Manag
       const found = open.get(name) ?? opened(conversation)
       found.users++
       found.onEvent = conversation.onEvent
-      // The most recently used one last.
+      // Most recently used last.
       open.delete(name)
       open.set(name, found)
       return {
@@ -114,7 +114,7 @@ function messagesSdk(options: NonNullable<Parameters<typeof everlong>[0]>): Mana
   }
 }
 
-/** A summary names the path of the transcript. The client cannot read it, and the folders of the gateway are none of its business. */
+/** A summary names the path of the transcript. The client cannot read it, and must not learn the gateway's folders. */
 function withoutPaths(store: SessionStore): SessionStore {
   return {
     ...store,

@@ -1,4 +1,4 @@
-// Level 1: the bytes pass as they come, and are kept.
+// Level 1: passes the bytes unchanged, and stores them.
 import { randomUUID } from 'node:crypto'
 import type { ModelAnswer } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
@@ -31,15 +31,15 @@ export async function passOn(call: Call, body: Buffer | Call['incoming'], parts:
 
 export type Ended = {
   readonly forwarded: Forwarded
-  /** Of the request. */
+  /** Body of the request. */
   readonly bytes: Buffer
   readonly own: readonly ModelAnswer[]
   readonly isHandover: boolean
-  /** If it was found before the request was sent. */
+  /** Set if it was found before the request was sent. */
   readonly conversation?: Conversation
-  /** Tokens of the request that was sent, by our estimate, if it is not the client's own. */
+  /** Tokens of the sent request, by our estimate, if it differs from the client's. */
   readonly sentTokens?: number
-  /** The body that was sent, if it was not the client's. */
+  /** The sent body, if it differs from the client's. */
   readonly sent?: JsonObject | undefined
 }
 

@@ -9,13 +9,13 @@ import type { Trace } from '../telemetry/telemetry.ts'
 
 export type Relay = {
   readonly dialect: Dialect
-  /** The caller's body, with the conversation as it is to be continued. */
+  /** The caller's body, with the conversation to continue. */
   readonly body: JsonObject
-  /** The same conversation as ours. */
+  /** The same conversation in our shape. */
   readonly messages: readonly Message[]
   readonly call: Omit<UpstreamCall, 'body' | 'signal'>
   readonly trace: Trace
-  /** Told of every answer, for the books. */
+  /** Called with every answer, for the books. */
   readonly onAnswer: (answer: ModelAnswer) => void
 }
 
@@ -96,7 +96,7 @@ function bodyOf(request: ModelRequest, { dialect, body, messages }: Relay): Json
   }
 }
 
-/** As text: what is asked about a conversation needs no calls. */
+/** As text, because questions about a conversation need no calls. */
 function itemsOf(messages: readonly Message[]): readonly JsonObject[] {
   return messages.map(({ role, content }) => ({
     type: 'message',

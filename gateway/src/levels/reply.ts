@@ -1,4 +1,4 @@
-// An answer of the gateway's own in the words of an API: whole, or as a stream with signs of life while it is being made.
+// An answer of the gateway itself in the format of an API: whole, or as a stream with pings while it is being made.
 import type { ServerResponse } from 'node:http'
 import type { TokenCounts } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
@@ -8,7 +8,7 @@ export type Reply = {
   readonly id: string
   readonly model: string
   readonly text: string
-  /** Of the requests to the model that made it. */
+  /** Usage of the requests to the model that made it. */
   readonly usage: TokenCounts
 }
 
@@ -18,7 +18,7 @@ export type Replying = {
   readonly isStreamed: boolean
 }
 
-/** Writes pings until it is stopped. Nothing is written to somebody who does not read a stream. */
+/** Writes pings until it is stopped. Writes nothing to a client that does not read a stream. */
 export function signsOfLife({ outgoing, dialect, isStreamed }: Replying, everyMs: number): () => void {
   if (!isStreamed) return () => undefined
   const sign = dialect === 'messages' ? 'event: ping\ndata: {"type": "ping"}\n\n' : ': working\n\n'

@@ -18,18 +18,18 @@ type Sent = {
   readonly message: IncomingMessage
   readonly body: string
   readonly firstByteMs: number
-  /** The stream has begun, and said at once that it failed. */
+  /** The failure that the stream reported at its start. */
   readonly failure: JsonObject | undefined
 }
 
 export type Wire = Way & {
   /** Passes the answer to the client, to its end. */
   readonly answer: (response: Response) => Promise<Forwarded>
-  /** The body that was sent for this answer; undefined if it was the client's own. */
+  /** The sent body for this answer. Undefined if it was the client's own. */
   readonly sentFor: (response: Response) => JsonObject | undefined
-  /** Answers that the gateway asked for by itself. */
+  /** Answers to the gateway's own requests. */
   readonly own: () => readonly ModelAnswer[]
-  /** Why the upstream could not be asked, if that is why there is no answer. */
+  /** The reason why the upstream could not be reached, if that is why there is no answer. */
   readonly refusal: () => Refusal | undefined
 }
 
@@ -123,7 +123,7 @@ function mayFailEarly({ dialect }: ReadableCall, { statusCode = 0, headers }: In
 
 const beforeOutput = new Set(['response.created', 'response.queued', 'response.in_progress'])
 
-/** Reads up to the first event that says whether the model answers. The stream has everything, from its beginning. */
+/** Reads up to the first event that shows whether the model answers. The stream still has everything from its beginning. */
 async function begun(message: IncomingMessage): Promise<{ stream: Readable; failure: JsonObject | undefined }> {
   const iterator = message.iterator({ destroyOnReturn: false })
   const chunks: Buffer[] = []
@@ -147,7 +147,7 @@ async function begun(message: IncomingMessage): Promise<{ stream: Readable; fail
   }
 }
 
-/** The upstream could not be asked. */
+/** The upstream could not be reached. */
 class NotAsked extends Error {
   readonly refusal: Refusal
 

@@ -1,5 +1,5 @@
-// What a key may use: requests and tokens in any 60 seconds, and requests at the same time. Gateways that share a database count
-// requests and tokens together. Requests at the same time are counted in each process.
+// Limits of a key: requests and tokens in any 60 seconds, and simultaneous requests. Gateways that share a database count
+// requests and tokens together; each process counts simultaneous requests.
 import { StoreError } from 'everlong'
 import type { Config } from '../config/schema.ts'
 import { overLimit, type Refusal, refusals } from '../http/refusals.ts'
@@ -11,7 +11,7 @@ import { type KeyName, type OverLimit, type Uses, usesInProcess } from './uses.t
 export type Limits = {
   /** The request is counted as running until `leave` is called. */
   readonly enter: (caller: Caller) => Promise<{ readonly leave: () => void } | { readonly refusal: Refusal }>
-  /** Tokens are known when an answer has ended, so a request may exceed the limit and the next one waits. */
+  /** Tokens are known only after an answer, so a request may exceed the limit, and the next one waits. */
   readonly used: (name: KeyName, tokens: number) => void
 }
 
@@ -20,11 +20,11 @@ export type LimitOptions = {
   readonly now: () => number
   readonly log: Log
   readonly health: StoreHealth
-  /** Of all processes. Undefined if there is only this one. */
+  /** Shared by all processes. Undefined if there is only this one. */
   readonly shared: Uses | undefined
 }
 
-/** A request waits no longer for a database that does not answer. */
+/** A request does not wait longer for a database that does not answer. */
 const maxWaitMs = 2_000
 
 export function createLimits({ config, now, log, health, shared }: LimitOptions): Limits {
@@ -40,13 +40,13 @@ export function createLimits({ config, now, log, health, shared }: LimitOptions)
     if (error instanceof StoreError && error.reason === 'unavailable') health.failed(why)
     log('warn', 'limits-not-shared', { why })
   }
-  /** While the database is away, requests are refused or counted here alone, as configured. */
+  /** While the database is unavailable, requests are refused or counted only here, as configured. */
   const enter = async (caller: Caller): Promise<OverLimit | 'away' | undefined> => {
     if (!shared) return own.enter(caller, caller.limits)
     if (health.problem() === undefined) {
       try {
         const over = await answered(shared.enter(caller, caller.limits))
-        // Also here, for the time when the database is away.
+        // Also counts here, for times when the database is unavailable.
         if (!over) await own.enter(caller, caller.limits)
         return over
       } catch (error) {

@@ -1,4 +1,4 @@
-// What keys have used in the last 60 seconds, counted in this process.
+// Usage of keys in the last 60 seconds, counted in this process.
 
 /** A key of a tenant, by its name. Names are unique only within a tenant. */
 export type KeyName = { readonly tenant: string; readonly key: string }
@@ -10,7 +10,7 @@ export type MinuteLimits = {
 
 export type OverLimit = {
   readonly limit: keyof MinuteLimits
-  /** Until something that counts now no longer does. */
+  /** Time until the next counted use expires. */
   readonly waitMs: number
 }
 

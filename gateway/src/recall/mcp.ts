@@ -1,4 +1,4 @@
-// The MCP endpoint of the gateway: search and read over the stored sessions of the caller's tenant, and of nobody else.
+// The MCP endpoint of the gateway: search and read over the stored sessions of the caller's own tenant.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { createRecallTools, recallTools } from 'everlong/internal/node'
@@ -17,7 +17,7 @@ export type RecallRequest = {
 /** The transcripts of the tenant: a folder, which has an index of its own, or a store. */
 export type RecallPlace = { readonly folder: string } | { readonly store: SessionStore }
 
-/** Every request is answered by itself, so that any process can answer the next one. */
+/** Every request is answered independently, so that any process can answer the next one. */
 export async function answerRecall({ incoming, outgoing, place }: RecallRequest): Promise<void> {
   const { tools, close } = toolsOver(place)
   const server = recallServer(tools, packageFacts.version)
@@ -39,7 +39,7 @@ function toolsOver(place: RecallPlace) {
   return { tools: [search, read], close: () => archive.close() }
 }
 
-/** A page in a browser must not reach a gateway on this machine that asks for no key. */
+/** A page in a browser must not reach a gateway on this machine that requires no key. */
 export function isFromElsewhere({ headers }: IncomingMessage): boolean {
   const { origin } = headers
   if (origin === undefined) return false

@@ -5,7 +5,7 @@ import { sessionsIn } from '../retention.ts'
 
 type Entry = HeldSession['entries'][number]
 
-/** Without an index, this many sessions are read for a search, the most recently changed first. */
+/** Without an index, a search reads this many sessions, most recently changed first. */
 const maxSessions = 200
 
 export function recallFrom(store: SessionStore): RecallSource {

@@ -1,20 +1,21 @@
-// Whether the store can be used, known before a request needs it: a probe asks every few seconds, and more often while the store is away.
+// Whether the store is available, known before a request needs it. A probe runs every few seconds, and more often while the store
+// is unavailable.
 import type { Log } from '../log.ts'
 
 export type StoreHealth = {
-  /** Whether somebody notices when the store returns. Stores on this machine are not watched. */
+  /** Whether the store's return is noticed. Local stores are not watched. */
   readonly isWatched: boolean
-  /** Undefined if the store can be used, otherwise why not. */
+  /** The reason why the store is unavailable, or undefined. */
   readonly problem: () => string | undefined
-  /** Somebody could not use it. */
+  /** Reports a failed use. */
   readonly failed: (why: string) => void
-  /** Calls back whenever the store can be used again. */
+  /** Calls back whenever the store becomes available again. */
   readonly onReturn: (call: () => void) => void
   readonly close: () => void
 }
 
 export type HealthOptions = {
-  /** Throws if the store cannot be used. Ends by itself. */
+  /** Throws if the store is unavailable. Ends by itself. */
   readonly probe: () => Promise<void>
   readonly log: Log
   readonly everyMs?: number

@@ -60,7 +60,7 @@ export function postgresState(connection: Connection, schema: string): PostgresS
     uses: usesIn(run),
     ...{ books: booksIn(run), notes: notesIn(run), heads: headsIn({ run, ready, connection, schema }) },
     tenants: async () => {
-      // From one to the next in the index: there are few tenants and many rows.
+      // Steps from one tenant to the next in the index, because there are few tenants and many rows.
       const rows = await run(
         `WITH RECURSIVE found AS (
            (SELECT "tenant" FROM $schema.request ORDER BY "tenant" LIMIT 1)
@@ -111,7 +111,7 @@ function headsIn({ run, ready, connection, schema }: Claiming): Heads {
       const digests = places.map(({ digest }) => digest)
       await ready()
       return connection.transaction(async (query) => {
-        // Claims that begin with the same message wait for one another. Released at the end of the transaction.
+        // Claims that begin with the same message wait for each other. Released at the end of the transaction.
         await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`${schema} ${tenant} ${digests[0]}`])
         const rows = await query(
           `SELECT head.digest, head.session, tip.digest AS tip, tip.depth FROM "${schema}".head

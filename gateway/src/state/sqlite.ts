@@ -6,7 +6,7 @@ import { decide, type Heads } from '../identify/heads.ts'
 import { makeFolder } from './folder.ts'
 import { type Notes, rowColumns, type State, withoutNulls } from './state.ts'
 
-/** Only ever added at the end: a file remembers how many it has seen. */
+/** Only ever extended at the end: a file stores how many were applied. */
 const migrations: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS head (tenant TEXT, digest TEXT, session TEXT NOT NULL, PRIMARY KEY (tenant, digest)) WITHOUT ROWID;
    CREATE TABLE IF NOT EXISTS tip (tenant TEXT, session TEXT, digest TEXT NOT NULL, PRIMARY KEY (tenant, session)) WITHOUT ROWID;
@@ -29,7 +29,7 @@ const migrations: readonly string[] = [
    CREATE TABLE note (tenant TEXT, session TEXT, kind TEXT, text TEXT NOT NULL, PRIMARY KEY (tenant, session, kind)) WITHOUT ROWID;`,
 ]
 
-/** Throws an error of the system if the folder cannot be made. */
+/** Throws a system error if the folder cannot be created. */
 export function openState(path: string): State {
   if (path !== ':memory:') makeFolder(dirname(path))
   const sql = new DatabaseSync(path)

@@ -1,4 +1,4 @@
-// What a gateway keeps next to the sessions: the books, where unnamed conversations belong, and notes about sessions.
+// Data of a gateway next to the sessions: the books, heads of unnamed conversations, and notes about sessions.
 import type { Books, Row } from '../books/book.ts'
 import type { Heads } from '../identify/heads.ts'
 import type { Uses } from '../limits/uses.ts'
@@ -9,7 +9,7 @@ import type { Uses } from '../limits/uses.ts'
  */
 export type NoteKind = 'watch' | 'alone' | 'compacted'
 
-/** A short text for each session and kind, which the next request of the session may need, in whichever process it arrives. */
+/** A short text per session and kind, which the next request of the session may need in any process. */
 export type Notes = {
   readonly get: (tenant: string, session: string, kind: NoteKind) => Promise<string | undefined>
   readonly put: (tenant: string, session: string, kind: NoteKind, text: string) => Promise<void>
@@ -26,13 +26,13 @@ export type State = {
   readonly books: Books
   readonly heads: Heads
   readonly notes: Notes
-  /** What keys use, counted for all processes. Undefined if there is only one. */
+  /** Usage of keys, counted for all processes. Undefined if there is only one. */
   readonly uses?: Uses
   /** Tenants that have rows in the books. */
   readonly tenants: () => Promise<readonly string[]>
-  /** Sessions of a user, as the books know them. */
+  /** A user's sessions according to the books. */
   readonly sessionsOf: (tenant: string, user: string) => Promise<readonly string[]>
-  /** Removes what is known about sessions: heads and notes. Returns the number of rows. */
+  /** Removes data about sessions: heads and notes. Returns the number of rows. */
   readonly forget: (tenant: string, sessions: readonly string[]) => Promise<number>
   /** Removes the user, the key and the session from the rows of a user. Returns the number of rows. */
   readonly anonymize: (tenant: string, user: string) => Promise<number>

@@ -1,13 +1,13 @@
-// What keys have used in the last minute, for all gateways on one database. A row for each key and second, which the clock of the
-// database tells. The oldest second counts until all of it is a minute ago, so that no 60 seconds ever have more than the limit.
+// Usage of keys in the last minute, for all gateways on one database. There is a row per key and second of the database's clock.
+// The oldest second counts until all of it is a minute ago, so no 60 seconds ever have more than the limit.
 import type { Query } from 'everlong/internal/node'
 import type { Uses } from '../limits/uses.ts'
 
 const text = 'text COLLATE "C" NOT NULL'
 
 /**
- * One call for each request. The requests of a key are counted one after the other: each statement of the function sees what those
- * before it have committed. Counts of a minute need not survive a crash.
+ * One call per request. The requests of a key are counted one after the other: each statement of the function sees everything
+ * that earlier ones committed. Counts of a minute need not survive a crash.
  */
 export const usesMigration: readonly string[] = [
   `CREATE UNLOGGED TABLE $schema.use (

@@ -1,5 +1,5 @@
-// Where traces and metrics go: to the OTLP endpoint of the configuration, else to that of the environment. A failure to send is
-// logged when it begins and when it ends.
+// Sends traces and metrics to the OTLP endpoint of the configuration, otherwise of the environment. Logs when sending begins to
+// fail and when it works again.
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
@@ -17,7 +17,7 @@ export function startExport({ config, environment, log }: TelemetryParts) {
     const places = [environment.OTEL_EXPORTER_OTLP_ENDPOINT, environment[`OTEL_EXPORTER_OTLP_${name}_ENDPOINT`]]
     return config !== undefined || places.some((place) => place !== undefined && place !== '')
   }
-  /** What is not given here, the exporters read from the environment. */
+  /** The exporters read missing options from the environment. */
   const optionsOf = (signal: Signal) =>
     config ? { url: `${config.endpoint.replace(/\/+$/, '')}/v1/${signal}`, headers: config.headers } : {}
   const resource = defaultResource()

@@ -6,7 +6,7 @@ export function modelName(model: string): string {
   return modelFacts(model) ? model : 'other'
 }
 
-/** As the GenAI conventions name them; others by the name that the configuration gives them. */
+/** The name in the GenAI conventions, otherwise the name in the configuration. */
 export function providerOf({ name, origin }: AskedUpstream): string {
   if (/(^|\.)anthropic\.com$/.test(origin.hostname)) return 'anthropic'
   if (/(^|\.)openai\.com$/.test(origin.hostname)) return 'openai'

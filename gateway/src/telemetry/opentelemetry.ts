@@ -38,7 +38,7 @@ export function openTelemetry(parts: TelemetryParts): Telemetry {
   }
 }
 
-/** A collector that is away does not hold up a stop. The exporters would try again for ten seconds. */
+/** An unavailable collector does not delay a stop. The exporters would retry for ten seconds. */
 const maxCloseMs = 2_000
 
 async function isLate(work: Promise<unknown>): Promise<boolean> {
@@ -101,7 +101,7 @@ type Ending = Asking & { readonly close: () => void }
 
 type Asked = { readonly upstream: AskedUpstream; readonly kind: RowKind }
 
-/** Ends when everything about it is known, with the time at which its answer ended. */
+/** Ends when everything is known, with the time at which the answer ended. */
 function ask({ upstream, kind }: Asked, { tracer, now, context }: Tracing & { readonly context: Context }): Ending {
   const { hostname, port, protocol } = upstream.origin
   const provider = providerOf(upstream)
@@ -144,7 +144,7 @@ function ended(span: Span, status: number): void {
   if (status === 0 || status >= 400) failed(span, status === 0 ? 'aborted' : String(status))
 }
 
-/** The type only: messages of errors may quote what was said. */
+/** Only the type, because error messages may quote the conversation. */
 function failed(span: Span, type: string): void {
   span.setAttribute('error.type', type)
   span.setStatus({ code: SpanStatusCode.ERROR })

@@ -1,5 +1,5 @@
-// What the gateway reports to OpenTelemetry, without its packages: they are loaded only where it is switched on. Nothing here may
-// carry what was said, a credential, or a name that a caller chose.
+// The interface to OpenTelemetry, without its packages, which are loaded only if it is switched on. Nothing here may carry text
+// of a conversation, a credential, or a name that a caller chose.
 import type { EngineEvent } from 'everlong'
 import type { Usage } from 'everlong/internal/wire'
 import type { Row, RowKind } from '../books/book.ts'
@@ -10,19 +10,19 @@ import type { Log } from '../log.ts'
 export type Telemetry = {
   readonly request: (request: TracedRequest) => Trace
   readonly count: (row: Row) => void
-  /** Sends what is left. */
+  /** Sends the remaining data. */
   readonly close: () => Promise<void>
 }
 
 export type TracedRequest = {
   readonly method: string
-  /** `other`: it is passed on unread. */
+  /** `other`: passed on unread. */
   readonly api: DialectName | 'other'
   readonly tenant: string
   readonly level: Level
-  /** When it came, in milliseconds since 1970. */
+  /** Arrival, in milliseconds since 1970. */
   readonly time: number
-  /** Of the request: the trace that it belongs to. */
+  /** Headers of the request, with its trace. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
@@ -34,18 +34,18 @@ export type Trace = {
   readonly onEvent: (event: EngineEvent) => void
   /** Writes the exchange. */
   readonly record: (work: () => Promise<void>) => Promise<void>
-  /** What the client's request used, known when its answer was read. */
+  /** Usage of the client's request, known after its answer was read. */
   readonly used: (used: Used) => void
-  /** The client has its answer. */
+  /** Reports that the client has its answer. */
   readonly answered: (status: number) => void
-  /** Nothing more will be known about it. */
+  /** Reports that nothing more will follow. */
   readonly close: () => void
 }
 
 export type AskedUpstream = { readonly name: string; readonly origin: URL }
 
 export type Asking = {
-  /** For the upstream, instead of those of the caller. */
+  /** Headers for the upstream, instead of the caller's. */
   readonly headers: Readonly<Record<string, string>>
   /** `status` is 0 if there was no answer. */
   readonly ended: (status: number) => void

@@ -1,4 +1,4 @@
-// Clients that talk through the recorder without a socket, for properties that need many conversations. No part of the package.
+// Clients that use the recorder without a socket, for properties with many conversations. Not part of the package.
 import type { JsonObject } from 'everlong/internal'
 import { memorySessions, type SessionStore } from 'everlong/stores'
 import { checkConfig } from '../config/load.ts'

@@ -1,19 +1,19 @@
-// Gateways in processes of their own. One that was killed is replaced.
+// Gateways in separate processes. A killed one is replaced.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 
 export type Crew = {
-  /** Addresses of those that listen, paused ones included. */
+  /** Addresses of listening gateways, including paused ones. */
   readonly urls: () => readonly string[]
   /** Ends one at once. It is replaced. */
   readonly kill: (nth: number) => void
-  /** Stops it for a while, as a virtual machine that is moved does. */
+  /** Stops it for a while, like a virtual machine that is being moved. */
   readonly pause: (nth: number, ms: number) => void
   /** Events of all logs, counted. */
   readonly events: ReadonlyMap<string, number>
-  /** What a gateway printed that is no line of a log, or how it ended unexpectedly. */
+  /** Output of a gateway that is not a line of a log, or its unexpected end. */
   readonly problems: readonly string[]
   /** Asks all to stop, and waits until they have written everything. */
   readonly stop: () => Promise<void>
@@ -47,7 +47,7 @@ export async function startCrew(size: number, config: object): Promise<Crew> {
     child.once('close', (code, signal) => {
       running.delete(replica)
       if (signal === 'SIGKILL' && !isStopping) start()
-      // One that was still starting when it was asked to stop has served nothing.
+      // A gateway that was still starting when it was asked to stop has served nothing.
       else if (code !== 0 && !(isStopping && replica.url === undefined))
         problems.push(`A gateway ended with ${code ?? signal}.`)
     })

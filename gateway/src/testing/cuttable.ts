@@ -1,4 +1,4 @@
-// A database at an address that can be cut off, as a network does. No part of the package.
+// A database at an address that can be cut off, like a network. Not part of the package.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type Cuttable = {

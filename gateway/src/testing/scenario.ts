@@ -1,5 +1,5 @@
 // Many conversations through several gateways on one database, while gateways are killed and paused and the database restarts.
-// Afterwards each conversation must be one session with every message once and in order, and nothing of another.
+// Afterwards each conversation must be one session with every message once and in order, and nothing of another conversation.
 import { setTimeout as pause } from 'node:timers/promises'
 import { type RunningServer, startServer } from '@everlong/simulator'
 import { textOf } from 'everlong/internal'
@@ -14,7 +14,7 @@ export type ScenarioOptions = {
   readonly turns: number
   readonly seed: number
   readonly leaseMs: number
-  /** Between two disturbances. */
+  /** Milliseconds between two disturbances. */
   readonly everyMs: number
   /** Every n-th disturbance is a restart of the database; of the others, half are kills and half are pauses. */
   readonly restartEvery: number
@@ -24,14 +24,14 @@ export type ScenarioOptions = {
 
 export type ScenarioReport = {
   readonly replies: number
-  /** Requests that were sent again, because the first got no answer. */
+  /** Number of repeated requests, because the first got no answer. */
   readonly retries: number
   readonly kills: number
   readonly pauses: number
   readonly restarts: number
   readonly records: number
   readonly events: Readonly<Record<string, number>>
-  /** What is wrong, in words. */
+  /** Problems as sentences. */
   readonly problems: readonly string[]
 }
 
@@ -42,7 +42,7 @@ const levels = ['observe', 'observe', 'observe', 'answer', 'manage'] as const
 
 type Conversation = {
   readonly tenant: string
-  /** Undefined: it is found by what was said. */
+  /** Undefined if it is found by its content. */
   readonly name: string | undefined
   readonly key: string
   readonly words: (turn: number) => string
@@ -84,7 +84,7 @@ export async function runScenario(database: TestServer, options: ScenarioOptions
     )
     isOver = true
     await disturbing
-    // The last answer of a conversation may be lost with its gateway; a further turn brings it again.
+    // The last answer of a conversation may be lost with its gateway; a further turn sends it again.
     await Promise.all(talks.map((say) => say(options.turns + 1)))
   } finally {
     isOver = true
@@ -152,7 +152,7 @@ async function disturb(
 type Talking = Running & { readonly random: () => number }
 type Said = { readonly role: 'user' | 'assistant'; readonly content: string }
 
-/** Says all turns, one after the other. Returns how to say another one. */
+/** Says all turns in order. Returns a function that says another one. */
 async function talk(conversation: Conversation, talking: Talking): Promise<(turn: number) => Promise<void>> {
   const { options, counts, until, random } = talking
   let history: readonly Said[] = []
@@ -169,7 +169,7 @@ async function talk(conversation: Conversation, talking: Talking): Promise<(turn
       counts.problems.push(`${conversation.words(turn)} was not reached in time`)
       break
     }
-    // On a fast machine, all turns could be said before anything was disturbed.
+    // On a fast machine, all turns could be over before any disturbance.
     while (turn === options.turns && isMissingOne(counts) && Date.now() < until) await pause(20)
     await say(turn)
     await pause(random() * 50)
@@ -198,7 +198,7 @@ async function answerTo(messages: readonly Said[], { key, name }: Conversation, 
       const { content } = (await response.json()) as { readonly content?: never }
       if (response.ok && content) return textOf(content)
     } catch {
-      // Its gateway was killed or paused, or listens no more.
+      // Its gateway was killed or paused, or no longer listens.
     }
     await pause(20 + random() * 200)
   }

@@ -1,5 +1,4 @@
-// Tests start a simulator and a gateway in front of it on ports of this machine, and look at the transcripts that it leaves. No
-// part of the package.
+// Starts a simulator and a gateway in front of it on local ports for tests, and reads its transcripts. Not part of the package.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,14 +24,14 @@ export type Setup = {
 export type SetupOptions = {
   readonly script?: Script
   readonly simulator?: Partial<ServerOptions>
-  /** Over a configuration with the simulator as its upstream. */
+  /** Merged over a configuration with the simulator as upstream. */
   readonly config?: object
   readonly ports?: Partial<GatewayPorts>
-  /** Of an earlier setup. */
+  /** The folder of an earlier setup. */
   readonly folder?: string
 }
 
-/** Says which answer of the server it is, so that no two answers are alike. */
+/** Numbers its answers, so that no two are alike. */
 export function countingScript(): Script {
   let count = 0
   return () => ({ content: [{ type: 'text', text: `Answer ${++count}.` }] })
@@ -86,7 +85,7 @@ export async function recordsIn(store: SessionStore, id: string): Promise<readon
   return records
 }
 
-/** Who said what, line by line: `user: Hello.` */
+/** The conversation line by line: `user: Hello.` */
 export function spoken(records: readonly JsonObject[] | undefined): readonly string[] {
   return (records ?? []).flatMap((record) => {
     const message = objectAt(record, 'message')

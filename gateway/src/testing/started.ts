@@ -10,7 +10,7 @@ import { type Setup, type SetupOptions, setUp } from './setup.ts'
 
 type Closable = { readonly close: () => Promise<void> }
 
-/** Closes it after the test, the newest first. An `afterEach` here would only hold for the first file that imports this module. */
+/** Closes it after the test, newest first. An `afterEach` here would apply only to the first file that imports this module. */
 export function closeAfterTest<T extends Closable>(one: T): T {
   onTestFinished(() => one.close())
   return one
@@ -44,7 +44,7 @@ export const ask = (client: Anthropic, text: string) =>
 
 export type RawAnswer = { readonly status: number; readonly head: readonly string[]; readonly body: Buffer }
 
-/** A request without a client's own ideas about headers. */
+/** A request without the headers that a client adds. */
 export function raw(
   url: string,
   options: { method?: string; headers?: readonly string[]; body?: string | Buffer; path?: string } = {},
@@ -69,7 +69,7 @@ export type Arrived = { readonly request: IncomingMessage; readonly body: Buffer
 
 export type Upstream = { readonly got: readonly Arrived[]; readonly url: string }
 
-/** An upstream that remembers what it got and answers as it is told. */
+/** An upstream that records its requests and answers as scripted. */
 export async function upstream(
   answer: (request: IncomingMessage, body: Buffer) => { status?: number; headers?: string[]; body: Buffer | string },
 ): Promise<Upstream> {
@@ -103,7 +103,7 @@ export async function listening(server: Server): Promise<{ readonly url: string 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** The answer of a tool of the gateway's MCP endpoint, as text. */
+/** The text that a tool of the gateway's MCP endpoint returns. */
 export async function callRecall(url: string, key: string, name: string, input: object): Promise<string> {
   const client = new Client({ name: 'test', version: '1' })
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {

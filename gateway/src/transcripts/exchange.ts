@@ -1,5 +1,5 @@
-// One exchange, written: which conversation it belongs to, its rows in the books, its messages in the transcript. Everything may be
-// repeated after a failure: rows and records have ids of their own, so that each is stored once.
+// Writes one exchange: its conversation, its rows in the books, its messages in the transcript. All of it can be repeated after a
+// failure, because rows and records have their own ids and are stored once.
 import { setImmediate as requestsFirst } from 'node:timers/promises'
 import { costOf, isToolResult, type JsonObject } from 'everlong/internal'
 import { billedCounts, type CacheOutcome, type Usage } from 'everlong/internal/wire'
@@ -34,8 +34,8 @@ export type RecordParts = {
 }
 
 /**
- * Throws a StoreError if something cannot be stored. Requests share the thread with this, and reading a megabyte takes milliseconds:
- * they go first before each step.
+ * Throws a StoreError if something cannot be stored. Requests share the thread with this, and reading a megabyte takes
+ * milliseconds, so they go first before each step.
  */
 export async function writeExchange(passed: Passed, parts: RecordParts): Promise<void> {
   await requestsFirst()
@@ -54,7 +54,7 @@ export async function writeExchange(passed: Passed, parts: RecordParts): Promise
   await requestsFirst()
   await book(passed, read, { ...parts, isAnswered })
   await requestsFirst()
-  // Whoever was refused has said nothing yet.
+  // A refused client has said nothing yet.
   if (isAnswered) await write(passed, read, parts)
   const { conversation, asked, user, usage, compaction } = read
   const { session, parent } = conversation
@@ -85,7 +85,7 @@ async function book(passed: Passed, read: Read, { books, notes, isAnswered }: Bo
 
 type AloneInput = Pick<Read, 'asked' | 'conversation' | 'usage'> & { readonly cache: CacheOutcome | undefined }
 
-/** What the client alone would have paid. Undefined if the gateway changed nothing about it. */
+/** The cost without the gateway. Undefined if the gateway changed nothing. */
 async function aloneIn(
   { level, isHandover, own, sentTokens }: Passed,
   { asked, conversation, usage, cache }: AloneInput,
@@ -93,7 +93,7 @@ async function aloneIn(
 ): Promise<(Pick<Alone, 'tokens' | 'cost'> & { readonly state?: AloneState }) | undefined> {
   const { model, messages } = asked
   const [first] = own
-  // It would have asked the same model for a summary of the same conversation.
+  // The client would have asked the same model for a summary of the same conversation.
   if (isHandover) return first && { tokens: 0, cost: costOf(billedCounts(first.usage), model) }
   if (level !== 'manage' || !usage) return undefined
   const note = await notes.get(conversation.tenant, conversation.session, 'alone')
@@ -111,7 +111,7 @@ const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cache
 type Read = {
   readonly asked: Asked
   readonly user: string | undefined
-  /** If it is the client's compaction. Its request and its answer are no part of what was said. */
+  /** Set for the client's compaction, whose request and answer are not part of the conversation. */
   readonly compaction: CompactionRequest | undefined
   readonly conversation: Conversation
   readonly answer: Answered | undefined

@@ -18,9 +18,9 @@ export type Holding = {
 export type HoldOptions = {
   readonly storeOf: (tenant: string) => SessionStore
   readonly owner: string
-  /** How long a session is held after its last use. 0: no longer than it is used. */
+  /** How long a session is held after its last use. 0: only during use. */
   readonly holdMs: number
-  /** Max. sessions that are held or remembered. */
+  /** Maximum number of held or remembered sessions. */
   readonly maxHeld: number
   /** How long to wait for a session that another writer holds. */
   readonly waitMs: number
@@ -36,11 +36,11 @@ export type Place = {
   readonly tenant: string
   readonly session: string
   readonly parent?: string | undefined
-  /** Whose session it is, if it is new. */
+  /** The user of a new session. */
   readonly user?: string | undefined
 }
 
-/** What was known of a session when it was released. */
+/** Facts about a session when it was released. */
 type Remembered = Pick<Holding, 'version' | 'known'> & { readonly last: string | undefined }
 
 type Slot = {
@@ -81,7 +81,7 @@ export function createHold(options: HoldOptions): Hold {
   const use = async <T>(place: Place, task: (holding: Holding) => Promise<T>): Promise<T> => {
     const name = JSON.stringify([place.tenant, place.session])
     const slot = slots.get(name) ?? emptySlot()
-    // The most recently used one last.
+    // Most recently used last.
     slots.delete(name)
     slots.set(name, slot)
     const result = queued(slot, async () => {
@@ -92,7 +92,7 @@ export function createHold(options: HoldOptions): Hold {
         slot.remembered = rememberedOf(slot.holding)
         return done
       } catch (error) {
-        // What is known of it may be wrong.
+        // The remembered facts may be wrong.
         slot.remembered = undefined
         await release(slot)
         throw error
@@ -127,11 +127,11 @@ async function take({ tenant, session, parent, user }: Place, options: Taking): 
     const opened = existing.type === 'missing' ? await store.open(session, { ...how, as: 'new' }) : existing
     if (opened.type === 'opened') return holdingOf(opened.session, options.remembered)
     if (opened.type === 'held') throw new StoreError(opened.why, { reason: 'held' })
-    // Somebody else has started or erased it in the meantime.
+    // Another process has started or erased it in the meantime.
   }
 }
 
-/** The store, but opening a session that another writer holds waits. */
+/** The same store, but opening a session that another writer holds waits. */
 export function whenFree(store: SessionStore, waitMs: number): SessionStore {
   return {
     ...store,
@@ -172,8 +172,8 @@ type Knowing = {
 }
 
 /**
- * Asks for the ids of new records only, if the session is still the one that is remembered: it may have been erased and started
- * again. Every append ends with a message, so the last id is one.
+ * Reads only the ids of new records if the session is still the remembered one. It may have been erased and started again. Every
+ * append ends with a message, so the last id identifies it.
  */
 async function byIds(held: HeldSession, { idsAfter, remembered }: Knowing): Promise<Holding> {
   const { version } = held
@@ -189,14 +189,14 @@ function rememberedOf({ version, known, newest, isWhole }: Holding): Remembered 
   return isWhole ? { version, known, last: newest } : undefined
 }
 
-/** What is known of the session is complete after this. */
+/** Afterwards, the known records are complete. */
 export async function knowAll(holding: Holding): Promise<void> {
   if (holding.isWhole) return
   for (const { record } of await holding.held.all()) if (typeof record.uuid === 'string') holding.known.add(record.uuid)
   holding.isWhole = true
 }
 
-/** Stores those that are not known to be there. Throws a StoreError if they cannot be stored. */
+/** Stores records that are not known to be there. Throws a StoreError if they cannot be stored. */
 export async function append(holding: Holding, records: readonly StoredRecord[]): Promise<void> {
   const fresh = records.filter(({ id }) => !holding.known.has(id))
   if (fresh.length === 0) return

@@ -1,4 +1,4 @@
-// What is left of a request when its answer has ended.
+// The data of a request after its answer has ended.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ModelAnswer } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
@@ -12,35 +12,35 @@ import type { Route } from '../upstreams.ts'
 
 /** A request with its answer, as bytes. */
 export type Passed = {
-  /** Of the exchange, so that it is stored once even if it is written again after a failure. */
+  /** Id of the exchange, so that it is stored once even if it is written again after a failure. */
   readonly id: string
   readonly caller: Caller
   readonly level: Level
-  /** Its name. */
+  /** Name of the upstream. */
   readonly upstream: string
-  /** Of the request. */
+  /** Headers of the request. */
   readonly headers: IncomingHttpHeaders
   readonly dialect: Dialect
   readonly forwarded: Forwarded
-  /** Of the request. */
+  /** Body of the request. */
   readonly bytes: Buffer
-  /** When the request came, and how long it took. */
+  /** Arrival of the request, and its duration. */
   readonly time: number
   readonly ms: number
-  /** Answers to requests of the gateway's own, which the caller pays too. */
+  /** Answers to the gateway's own requests, which the caller also pays. */
   readonly own: readonly ModelAnswer[]
   /** The gateway itself answered the client's compaction. */
   readonly isHandover: boolean
-  /** If it was found before the request was sent. */
+  /** Set if it was found before the request was sent. */
   readonly conversation?: Conversation
-  /** Tokens of the request that was sent, by our estimate, if it is not the client's own. */
+  /** Tokens of the sent request, by our estimate, if it differs from the client's. */
   readonly sentTokens?: number
   readonly trace: Trace
-  /** What is needed to send it once more. */
+  /** The data for repeating the request. */
   readonly request: {
     readonly route: Route
     readonly rawHeaders: readonly string[]
-    /** If it was not sent as it came. */
+    /** Set if it was sent with changes. */
     readonly sent: JsonObject | undefined
   }
 }

@@ -11,9 +11,9 @@ export type Recorder = {
   readonly add: (passed: Passed) => void
   /** Exchanges that wait to be written. */
   readonly waiting: () => number
-  /** Resolves when everything that was added is written or given up. */
+  /** Resolves when everything added is written or abandoned. */
   readonly settled: () => Promise<void>
-  /** As `settled`, but exchanges that wait for a store that is away for longer than `limits.storeMs` are given up. */
+  /** Like `settled`, but abandons exchanges that wait longer than `limits.storeMs` for an unavailable store. */
   readonly close: () => Promise<void>
 }
 
@@ -29,14 +29,14 @@ export type RecorderOptions = {
 
 type Item = { readonly passed: Passed; readonly bytes: number; attempts: number }
 
-/** Of one that another writer held or took over. The writer that has it needs a moment. */
+/** For a session that another writer held or took over, which needs a moment. */
 const maxAttempts = 4
 
 export function createRecorder({ config, log, health, concurrency, record }: RecorderOptions): Recorder {
   let queue: Item[] = []
   let waitingBytes = 0
   let running = 0
-  /** The gateway stops, and has waited long enough for a store that is away. */
+  /** The gateway stops, and has waited long enough for an unavailable store. */
   let isOverdue = false
   const idle: (() => void)[] = []
   const done = ({ bytes, passed }: Item) => {
@@ -92,7 +92,7 @@ export function createRecorder({ config, log, health, concurrency, record }: Rec
       const bytes = passed.bytes.length + (passed.forwarded.bytes?.length ?? 0)
       waitingBytes += bytes
       queue.push({ passed, bytes, attempts: 0 })
-      // Later requests of a conversation bring earlier ones again, so the oldest is given up first.
+      // Later requests of a conversation contain earlier ones, so the oldest is dropped first.
       while (waitingBytes > config.limits.maxWaitingBytes && queue.length > 1) {
         giveUp(queue.shift() as Item, 'Too much waits to be written (limits.maxWaitingBytes).')
       }

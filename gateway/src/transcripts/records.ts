@@ -1,11 +1,11 @@
-// The records of a transcript, in the Claude Code format. Each message hangs on the one before it. Ids are made of what was said
-// and everything before it, so that the same message is the same record, whoever writes it and however often it is sent.
+// The records of a transcript, in the Claude Code format. The parent of each message is the previous one. Ids are derived from
+// the message and everything before it, so the same message is always the same record, whoever writes it.
 import { createHash } from 'node:crypto'
 import type { JsonObject } from 'everlong/internal'
 import type { StoredRecord } from 'everlong/stores'
 import type { Answered, Asked } from '../dialects/dialect.ts'
 
-/** Of a message of a session, by the digest of what was said up to it. */
+/** Id of a message in a session, by the digest of everything up to it. */
 export function recordId(session: string, digest: string): string {
   const hex = createHash('sha256').update(session).update('\n').update(digest).digest('hex')
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
@@ -36,7 +36,7 @@ function framed({ id, parent, session, time, isSidechain }: RecordFrame, rest: J
 
 type Message = Asked['messages'][number]
 
-/** A message of the history as the client sent it. `isSummary`: everything before it was replaced with it. */
+/** A message of the history that the client sent. `isSummary`: it replaced everything before it. */
 export function messageRecord(
   frame: RecordFrame,
   { role, content, origin }: Message,
@@ -70,7 +70,7 @@ export function answerRecord(frame: RecordFrame, answer: Answered, everlong: Jso
 
 export type CompactedBy = {
   readonly trigger: 'manual' | 'auto'
-  /** Who wrote the summary. */
+  /** The writer of the summary. */
   readonly by: 'client' | 'everlong'
 }
 
@@ -80,7 +80,7 @@ export type BoundaryFacts = CompactedBy & {
   readonly after: string | undefined
 }
 
-/** What a compaction of the client leaves. Its first message, the summary, hangs on it. */
+/** The boundary of a client's compaction. The summary, its first message, has it as its parent. */
 export function boundaryRecord(frame: RecordFrame, { trigger, preTokens, after, by }: BoundaryFacts): StoredRecord {
   return framed(
     { ...frame, parent: null },

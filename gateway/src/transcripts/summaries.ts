@@ -1,5 +1,4 @@
-// Whether a conversation begins with a summary of itself: the client has compacted it. Recognized by how clients begin such
-// a message, in the first messages only.
+// Recognizes a conversation that the client has compacted: one of its first messages begins like a client's summary.
 import { isText } from 'everlong/internal'
 import type { Asked } from '../dialects/dialect.ts'
 

@@ -1,5 +1,5 @@
-// Keeps every conversation as a transcript. An exchange is written when its answer has ended, so that nobody waits for it; if it
-// cannot be written, the next request of the conversation brings all of it again.
+// Stores every conversation as a transcript. An exchange is written after its answer has ended, so that nobody waits for it. If
+// it cannot be written, the next request of the conversation contains all of it again.
 import type { JsonObject } from 'everlong/internal'
 import type { StoredRecord } from 'everlong/stores'
 import type { Answered, Asked } from '../dialects/dialect.ts'
@@ -12,14 +12,14 @@ import { isClientSummary } from './summaries.ts'
 
 export type Exchange = {
   readonly conversation: Conversation
-  /** Whose it is, if the request says so. */
+  /** The user, if the request names one. */
   readonly user: string | undefined
   readonly asked: Asked
   /** Undefined if the answer broke off. */
   readonly answer: Answered | undefined
-  /** The client asked for a summary of the conversation, and got one: what comes next may begin with it. */
+  /** The client asked for a summary of the conversation and got one, so the next conversation may begin with it. */
   readonly compaction: CompactedBy | undefined
-  /** What the gateway knows about the request, for readers of the transcript. */
+  /** Facts of the gateway about the request, for readers of the transcript. */
   readonly facts: JsonObject
 }
 
@@ -40,7 +40,7 @@ export function createTranscripts({ hold, notes, now }: TranscriptParts): Transc
     write: async (exchange) => {
       const { tenant, session, parent } = exchange.conversation
       const { user, compaction } = exchange
-      // Noted first: whoever compacts again after a failure, a boundary without its author cannot be corrected.
+      // Noted first: a boundary without its author could not be corrected by a retry.
       if (compaction) await notes.put(tenant, session, 'compacted', JSON.stringify(compaction))
       return hold.use({ tenant, session, parent, user }, (holding) =>
         write(exchange, { holding, notes, time: new Date(now()).toISOString() }),
@@ -97,7 +97,7 @@ async function write(exchange: Exchange, { holding, notes, time }: Writing): Pro
   return { digest }
 }
 
-/** The index after the last message that is stored already. Notes after it count as new if anything is new. */
+/** The index after the last stored message. Notes after it count as new if anything is new. */
 function firstUnknown({ chain, session }: Conversation, { known }: Holding): number {
   const last = chain.findLastIndex((digest) => digest !== '' && known.has(recordId(session, digest)))
   const digest = chain[last]

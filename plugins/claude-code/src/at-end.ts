@@ -1,5 +1,5 @@
-// Appends records to a transcript when its session ends. Until then Claude Code adds to the conversation that it holds in
-// memory; on resuming it continues from the last record.
+// Appends records to a transcript when its session ends. Until then Claude Code extends its conversation in memory; on resuming,
+// it continues from the last record.
 import { appendFileSync, closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { HookEvent } from './event.ts'
 import type { Memory } from './notes.ts'
@@ -11,7 +11,7 @@ export type Planned = {
   readonly text: string
 }
 
-/** Appends what is planned, unless the conversation went on: then it is about a conversation that is no more. */
+/** Appends the planned records, unless the conversation continued in the meantime and they are outdated. */
 export function appendPlanned({ session, transcript }: HookEvent, { atEnd }: Memory): void {
   const planned = atEnd.get(session)
   if (planned === undefined) return
@@ -22,7 +22,7 @@ export function appendPlanned({ session, transcript }: HookEvent, { atEnd }: Mem
   appendFileSync(transcript, since === '' || since.endsWith('\n') ? text : `\n${text}`)
 }
 
-/** Undefined if the file is shorter than that. */
+/** Undefined if the file is shorter. */
 function tailOf(path: string, from: number): string | undefined {
   const length = statSync(path).size - from
   if (length < 0) return undefined
@@ -37,7 +37,7 @@ function tailOf(path: string, from: number): string | undefined {
   }
 }
 
-/** A message of the user or the agent: not what Claude Code writes when it answers our commands, or when it resumes. */
+/** A message of the user or the agent, except Claude Code's own records when it answers our commands or resumes. */
 function isSpoken(line: string): boolean {
   const isMessage = line.includes('"message":{') && /"type":"(user|assistant)"/.test(line)
   return isMessage && !notSpoken.test(line)

@@ -15,7 +15,7 @@ export async function inBackground(input: unknown, dataFolder: string): Promise<
   for (const kept of ['marks', 'given']) removeOld(join(dataFolder, kept))
   if (pending === undefined) return
   const source = sourceBefore(transcript, pending.bytes)
-  // Unless the agent got it meanwhile, or another compaction followed.
+  // Unless the agent got it in the meantime, or another compaction followed.
   if (memory.pending.get(session)?.bytes === pending.bytes) {
     memory.prepared.put(session, { bytes: pending.bytes, source })
   }
@@ -26,7 +26,7 @@ async function pendingFor(session: string, { pending }: Memory): Promise<Pending
   for (let attempt = 0; attempt < 20; attempt++) {
     const found = pending.get(session)
     if (found !== undefined) return found
-    // Not from node:timers/promises: the agent waits for a hook that is built into the same file, and would load that too.
+    // Not from node:timers/promises, because a hook that is built into the same file would load that too while the agent waits.
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   return undefined

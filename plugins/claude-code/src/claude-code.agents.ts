@@ -18,7 +18,7 @@ const forgetful = '1. The reports were read, and the user approved the release.'
 const requests: ScriptRequest[] = []
 let server: RunningServer
 
-/** Forgets everything when it summarizes, and calls a tool when it is asked to. */
+/** Forgets everything when it summarizes, and calls a tool on request. */
 const script: Script = (request) => {
   requests.push(request)
   const last = textOf(request.messages.findLast(({ role }) => role === 'user')?.content)
@@ -73,7 +73,7 @@ function createPerson(name: string, more: Readonly<Record<string, string>> = {})
 }
 type Person = ReturnType<typeof createPerson>
 
-/** What Claude Code shows for the first prompt after the compaction. */
+/** Claude Code's output for the first prompt after the compaction. */
 async function talk({ say }: Person): Promise<string> {
   await say(`Read the reports. ${rule}`)
   await say(wish, '--continue')
@@ -83,12 +83,12 @@ async function talk({ say }: Person): Promise<string> {
   return shown
 }
 
-/** Names of files, without what differs from run to run. */
+/** Names of files, without parts that differ between runs. */
 function namesIn(home: string): readonly string[] {
   const names = [...everythingIn(home).keys()].map((name) =>
     name.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[\d-]+Z|\d{6,}/g, '…').replace(basename(home), ''),
   )
-  // Claude Code writes it when it finds the time.
+  // Claude Code writes it at some later time.
   return [...new Set(names)].filter((name) => name !== '.claude/.last-cleanup').toSorted()
 }
 
@@ -119,7 +119,7 @@ inClaudeCode('installed, used and removed: what was lost comes back, and no trac
   expect(shown).toContain(
     `UserPromptSubmit says: Everlong gave back 1 rule and ${items - 1} facts; 1 doubtful claim: /everlong:lost`,
   )
-  // Claude Code writes here what it shows after /compact, with the output of hooks.
+  // Claude Code writes its output after /compact here, with the output of hooks.
   const compacted = readFileSync(person.transcript(), 'utf8')
   expect(compacted).toMatch(/<local-command-stdout>[^<]*Compacted/)
   expect(compacted).not.toContain('completed successfully')
@@ -252,7 +252,7 @@ inClaudeCode('the plug-in passes the checks of the plug-in directory', async () 
   expect(output).toContain('Validation passed')
 })
 
-/** Reading the engine takes longer than all else that a hook does. */
+/** Loading the engine takes longer than everything else in a hook. */
 test.each(['UserPromptSubmit', 'PostToolBatch', 'PostToolUse', 'SessionEnd'])(
   '%s does not load the engine',
   (event) => {
@@ -270,7 +270,7 @@ test.each(['UserPromptSubmit', 'PostToolBatch', 'PostToolUse', 'SessionEnd'])(
   },
 )
 
-/** What still runs with this home folder in its command. */
+/** Processes that still run with this home folder in their command line. */
 function processesOf(home: string): readonly string[] {
   const { stdout } = spawnSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
   return stdout.split('\n').filter((line) => line.includes(home))

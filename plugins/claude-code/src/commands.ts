@@ -1,4 +1,4 @@
-// What the commands for people show: /everlong:context, compact, undo and lost. No model is asked.
+// The output of the commands for people: /everlong:context, compact, undo and lost. Asks no model.
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { Planned } from './at-end.ts'
 import type { Memory } from './notes.ts'
 import { type Environment, projectFolder, sessionName } from './project.ts'
 
-/** Names of commands come from outside. */
+/** Names of commands are untrusted. */
 export const commandNames = ['context', 'compact', 'undo', 'lost'] as const
 
 export type Answer = {
@@ -26,7 +26,7 @@ export async function answerTo(
   return answerAbout(command, join(projectFolder(cwd, env), `${name ?? 'none'}.jsonl`), env)
 }
 
-/** The text to show. Keeps what is planned for the end of the session. */
+/** The text to show. Stores records for the end of the session. */
 export function keptAnswer(
   command: string,
   { text, planned }: Answer,
@@ -66,7 +66,7 @@ async function compact(transcript: string, env: Environment): Promise<Answer> {
   return { text, planned: { bytes, text: asLines(records) } }
 }
 
-/** Goes back to the conversation before the last compaction, as long as nothing was said since. */
+/** Returns to the conversation before the last compaction, if nothing was said since. */
 async function undo(transcript: string): Promise<Answer> {
   const { lastCompaction } = await import('./last-compaction.ts')
   const bytes = statSync(transcript).size
@@ -81,7 +81,7 @@ async function undo(transcript: string): Promise<Answer> {
     ...{ content: 'The last compaction was taken back by everlong.', isMeta: false, level: 'info' },
     ...{ ...found.envelope, timestamp: new Date().toISOString(), uuid },
   }
-  // Claude Code resumes from the entry that this names.
+  // Claude Code resumes from the entry named here.
   const leaf = { type: 'last-prompt', lastPrompt: '', leafUuid: uuid, sessionId: found.envelope.sessionId }
   return {
     text: `The last compaction will be taken back. ${howToResume(transcript)}`,

@@ -1,5 +1,5 @@
-// Everything of the plug-in that needs the engine. A file of its own when built, because hooks that need none of it would
-// otherwise spend most of their time on reading it. The server's packages are loaded only by the server.
+// The part of the plug-in that needs the engine. A separate file in the build, because other hooks would otherwise spend most of
+// their time loading it. Only the server loads its own packages.
 export { answerAbout, answerTo, commandNames, keptAnswer } from './commands.ts'
 export { shortened } from './shorten.ts'
 

@@ -1,12 +1,12 @@
-// What each hook event prints. The agent waits for these, so whatever takes long is left to background.ts, and the engine is
-// loaded only where a transcript must be read.
+// The output of each hook event. The agent waits for these, so slow work is left to background.ts, and the engine is loaded only
+// if a transcript must be read.
 import { statSync } from 'node:fs'
 import { compactInstructions } from '../../shared/instructions.ts'
 import { appendPlanned } from './at-end.ts'
 import { type HookEvent, readEvent } from './event.ts'
 import { type Memory, memoryIn } from './notes.ts'
 
-/** The text for standard output; undefined for nothing. Throws if the transcript cannot be read. */
+/** The text for standard output. Undefined for none. Throws if the transcript cannot be read. */
 export async function onHook(input: unknown, dataFolder: string): Promise<string | undefined> {
   const event = readEvent(input)
   if (!event) return undefined
@@ -56,8 +56,8 @@ async function shortResult(event: HookEvent): Promise<string | undefined> {
 }
 
 /**
- * Shows a command's answer to the person and nobody else: it costs no request and leaves nothing in the context. Where Claude Code
- * runs hooks/commands.ts, that answers instead.
+ * Shows a command's answer only to the person: it costs no request and leaves nothing in the context. If Claude Code runs
+ * hooks/commands.ts, that answers instead.
  */
 async function answerAtOnce(event: HookEvent, memory: Memory): Promise<string | undefined> {
   const { session, transcript, input } = event
@@ -73,12 +73,12 @@ async function answerAtOnce(event: HookEvent, memory: Memory): Promise<string | 
 }
 
 /**
- * The rules come at once. What else the summary lacks can be found only when the summary is in the transcript, so it comes with
- * the next prompt or tool results.
+ * The rules are sent at once. Other missing facts are known only after the summary is in the transcript, so they come with the
+ * next prompt or tool results.
  */
 async function startOfContext({ name, session, transcript }: HookEvent, memory: Memory): Promise<string> {
   const { size: bytes } = statSync(transcript)
-  // First of all: the background waits for it.
+  // Must come first, because the background waits for it.
   memory.pending.put(session, { bytes, given: '' })
   const { readRules } = await import('./compare.ts')
   const given = readRules(transcript, session, memory)
@@ -99,12 +99,12 @@ async function waitingNote({ name, session, transcript }: HookEvent, memory: Mem
     if (systemMessage !== undefined) memory.given.put(session, [given, text].filter((part) => part !== '').join('\n\n'))
     return text === '' && systemMessage === undefined ? undefined : contextOutput(name, text, systemMessage)
   } finally {
-    // Also where it failed: the next prompt would only fail again.
+    // Also after a failure, because the next prompt would only fail again.
     for (const kept of [pending, prepared]) kept.remove(session)
   }
 }
 
-/** `systemMessage` is for the person alone. */
+/** `systemMessage` is only for the person. */
 function contextOutput(event: string, text: string, systemMessage?: string): string {
   return JSON.stringify({
     ...(systemMessage === undefined ? {} : { systemMessage }),

@@ -1,14 +1,14 @@
-// The last compaction of a transcript, and whether the conversation went on from it.
+// The last compaction of a transcript, and whether the conversation continued after it.
 
 import { type JsonObject, objectAt, readBoundary, stringAt } from 'everlong/internal'
 import { forEachEntry } from 'everlong/internal/node'
 
 export type LastCompaction = {
   readonly boundary: string
-  /** The entry that the conversation ended with before. */
+  /** The last entry of the conversation before it. */
   readonly before: string | undefined
   readonly isContinued: boolean
-  /** What every record of the session has. */
+  /** Common fields of all records of the session. */
   readonly envelope: JsonObject
 }
 
@@ -29,10 +29,7 @@ function placeOf(record: JsonObject): Pick<LastCompaction, 'before' | 'envelope'
   return { before: stringAt(record, 'logicalParentUuid'), envelope: { cwd, sessionId, version, gitBranch, userType } }
 }
 
-/**
- * Claude Code itself writes messages of the user after a boundary (the summary, and what it kept), and words of its own in
- * the agent's name.
- */
+/** Claude Code itself writes user messages after a boundary (the summary and kept messages), and its own text in the agent's name. */
 function isAnswer(record: JsonObject): boolean {
   return record.type === 'assistant' && stringAt(objectAt(record, 'message'), 'model') !== '<synthetic>'
 }

@@ -1,4 +1,4 @@
-// What a summary of Claude Code's left out, compared with the transcript, as a text for the agent.
+// Facts that a summary of Claude Code's lacks, compared with the transcript, as a text for the agent.
 import { readBoundary, textOf } from 'everlong/internal'
 import { forEachEntry, leftOutText, type SummarySource, sourceIn } from 'everlong/internal/node'
 
@@ -7,7 +7,7 @@ export type Compaction = {
   readonly bytes: number
   /** Other text at the start of the new context. */
   readonly given: string
-  /** The conversation before, if it was read already. */
+  /** The conversation before it, if it was read already. */
   readonly source: SummarySource | undefined
 }
 

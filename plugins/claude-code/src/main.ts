@@ -1,4 +1,4 @@
-// The plug-in's one program. Hooks start it all the time, so each part is loaded only when it is needed.
+// The plug-in's single program. Hooks start it often, so each part is loaded only when needed.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ async function background(): Promise<void> {
   await inBackground(input(), words[0] ?? '')
 }
 
-/** For a session, with the folder of the plug-in's notes where hooks can use them. */
+/** For a session, with the folder of the plug-in's notes if hooks can use them. */
 async function answer(): Promise<string> {
   const [session, notes] = words
   const { answerTo, keptAnswer } = await import('./engine.ts')

@@ -1,5 +1,5 @@
-// Values kept for a session between two hooks, one JSON file each, in a folder that exists only while something is in it: so
-// hooks can tell that there is nothing without starting Node.
+// Values stored for a session between two hooks, one JSON file each, in a folder that exists only while it has files, so that
+// hooks can tell without starting Node that there are none.
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SummarySource } from 'everlong/internal/node'
@@ -7,20 +7,20 @@ import type { Planned } from './at-end.ts'
 
 export type Notes<T> = {
   readonly put: (session: string, value: T) => void
-  /** Undefined also if the file cannot be understood: all of it can be made again. */
+  /** Undefined also for an invalid file, because everything can be computed again. */
   readonly get: (session: string) => T | undefined
   readonly remove: (session: string) => void
 }
 
-/** A compaction whose summary is still to be compared with the transcript. */
+/** A compaction whose summary must still be compared with the transcript. */
 export type Pending = {
   /** The size of the transcript when the new context started. */
   readonly bytes: number
-  /** What the new context started with. */
+  /** The start of the new context. */
   readonly given: string
 }
 
-/** A conversation that was read before anyone asked for it; `bytes` as in the compaction it is for. */
+/** A conversation that was read in advance; `bytes` as in its compaction. */
 export type Prepared = { readonly bytes: number; readonly source: SummarySource }
 
 export function notesIn<T>(folder: string): Notes<T> {
@@ -50,7 +50,7 @@ function parsed<T>(text: string | undefined): T | undefined {
   }
 }
 
-/** Undefined where there is no such file or folder, or the folder still holds something else. */
+/** Undefined if there is no such file or folder, or the folder is not empty. */
 function unlessMissing<T>(run: () => T): T | undefined {
   try {
     return run()
@@ -60,16 +60,16 @@ function unlessMissing<T>(run: () => T): T | undefined {
   }
 }
 
-/** What the plug-in keeps for a session. */
+/** The plug-in's data about a session. */
 export function memoryIn(dataFolder: string) {
   return {
     pending: notesIn<Pending>(join(dataFolder, 'waiting')),
     prepared: notesIn<Prepared>(join(dataFolder, 'prepared')),
-    /** How far the transcript was read for its rules. */
+    /** Position up to which the rules of the transcript were read. */
     mark: notesIn<unknown>(join(dataFolder, 'marks')),
-    /** What the agent was given back after the last compaction. */
+    /** Text that the agent got after the last compaction. */
     given: notesIn<string>(join(dataFolder, 'given')),
-    /** What is appended to the transcript when the session ends. */
+    /** Records to append to the transcript when the session ends. */
     atEnd: notesIn<Planned>(join(dataFolder, 'at-end')),
   }
 }

@@ -1,4 +1,4 @@
-// The rules that a user set in a session, read off its transcript. Only what is new since the last time is read.
+// The rules that a user set in a session, read from its transcript. Reads only what is new since the last time.
 import { readLedger, rulesText } from 'everlong/internal/node'
 import type { Memory } from './notes.ts'
 

@@ -1,5 +1,5 @@
-// Opt-in: a long tool result is stored whole next to the session, and the agent gets its start, its end and where the rest is.
-// Claude Code's transcript then has only the short form, so nothing is shortened that could not be stored first.
+// Opt-in: stores a long tool result next to the session, and gives the agent its start, its end and the path of the rest. Claude
+// Code's transcript then has only the short form, so a result is shortened only after it was stored.
 import { storeResults } from 'everlong/internal/node'
 import type { HookEvent } from './event.ts'
 
@@ -12,7 +12,7 @@ export function shortened({ transcript, input }: HookEvent, maxLength: number): 
   const stored = storeResults(transcript, [{ toolUseId: id, content: texts.join('\n\n') }])
   if (stored.type === 'store-failed') throw new Error(`A long result was not shortened: ${stored.message}`)
   const path = stored.written[0]
-  // Somebody else's file of that name may hold another text, and a lone surrogate cannot be stored.
+  // Another file with that name may have different text, and a lone surrogate cannot be stored.
   if (path === undefined) return undefined
   return replaced(response, (text) => (text.length > maxLength ? shortForm(text, { maxLength, path, id }) : text))
 }
@@ -33,7 +33,7 @@ function longTextsIn(response: unknown, maxLength: number): readonly string[] {
   return found
 }
 
-/** Keeps the shape: Claude Code ignores a result that is not of the tool's own. Pictures stay as they are. */
+/** Keeps the shape, because Claude Code ignores a result in another shape. Pictures stay unchanged. */
 function replaced(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value)
   if (Array.isArray(value)) return value.map((item) => replaced(item, replace))

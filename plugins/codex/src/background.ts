@@ -1,5 +1,5 @@
-// What the PreCompact hook does while Codex writes the summary: it reads the conversation. Nobody waits for this. If it is
-// killed or comes too late, the hook after the compaction reads the conversation itself.
+// Reads the conversation during the PreCompact hook, while Codex writes the summary. Nobody waits for this. If it is killed or
+// too slow, the hook after the compaction reads the conversation itself.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject, stringAt } from 'everlong/internal'
@@ -18,7 +18,7 @@ export function inBackground(input: unknown, folder: string): void {
 
 const oldAfterMs = 24 * 60 * 60 * 1000
 
-/** What no compaction came for. */
+/** Removes data for which no compaction followed. */
 function removeOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)

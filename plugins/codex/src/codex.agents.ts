@@ -19,7 +19,7 @@ import {
 
 const codex = agentCommand('codex') ?? ''
 
-/** Looked for while Codex waits for the summary, as long as a model may take to write one. */
+/** Waits while Codex waits for the summary, as long as a model may take to write one. */
 const isPrepared = async () => {
   const folder = join(host.home, '.codex', 'everlong', 'prepared')
   for (let tries = 0; tries < 200; tries++) {
@@ -42,7 +42,7 @@ const script: Script = async (request) => {
   return text('Done.')
 }
 
-/** As somebody has it who uses Codex with a server of their own. */
+/** The settings of a person who uses Codex with their own server. */
 const userConfig = (url: string) => `# My settings
 model = "gpt-x"
 model_provider = "local"
@@ -65,7 +65,7 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-/** Hooks run only once a person has trusted them; commands are not contained, since containers differ by machine. */
+/** Hooks run only after a person has trusted them. Commands are not sandboxed, because sandboxes differ by machine. */
 const unattended = ['--dangerously-bypass-hook-trust', '--dangerously-bypass-approvals-and-sandbox']
 
 function say(prompt: string, ...options: readonly string[]): Promise<string> {

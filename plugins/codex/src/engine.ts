@@ -1,5 +1,5 @@
-// What of the plug-in reads whole sessions. A file of its own when built, because the hook seldom needs it. The server's
-// packages are loaded only by the server.
+// The part of the plug-in that reads whole sessions. A separate file in the build, because the hook rarely needs it. Only the
+// server loads its own packages.
 export { inBackground } from './background.ts'
 export { sourceBefore } from './source.ts'
 

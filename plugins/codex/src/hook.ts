@@ -1,5 +1,5 @@
-// What the SessionStart hook prints. Codex passes the event as JSON on standard input, right after it has written a
-// compaction to the rollout and before it sends the next request.
+// The output of the SessionStart hook. Codex passes the event as JSON on standard input, right after it has written a compaction
+// to the rollout and before the next request.
 
 import { isObject, stringAt } from 'everlong/internal'
 import { countGivenBack, leftOutNote, missingFromSummary, type SummarySource } from 'everlong/internal/node'
@@ -12,7 +12,7 @@ import { takePrepared } from './prepared.ts'
 const maxBytes = 9_500
 const missingTokens = 2_200
 
-/** The text for standard output; undefined for nothing. Throws if the rollout cannot be read. */
+/** The text for standard output. Undefined for none. Throws if the rollout cannot be read. */
 export async function onHook(input: unknown, folder: string): Promise<string | undefined> {
   if (!isObject(input) || input.hook_event_name !== 'SessionStart' || input.source !== 'compact') return undefined
   const rollout = stringAt(input, 'transcript_path')
@@ -25,13 +25,13 @@ export async function onHook(input: unknown, folder: string): Promise<string | u
   const additionalContext = cutToBytes(note, maxBytes)
   const systemMessage = givenBackLine(countGivenBack(additionalContext), 'everlong lost')
   return JSON.stringify({
-    // For the person alone.
+    // Only for the person.
     ...(systemMessage === undefined ? {} : { systemMessage }),
     hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext },
   })
 }
 
-/** What the last compaction of a rollout lost. */
+/** Facts that the last compaction of a rollout lost. */
 export async function lostIn(rollout: string): Promise<string> {
   const last = lastCompaction(rollout)
   return last === undefined ? '' : missingIn(last, await readNow(rollout, last))

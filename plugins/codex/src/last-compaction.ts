@@ -3,14 +3,14 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt, textOf } from 'everlong/internal'
 
-/** Inside of texts the quotation marks are escaped, so these stand only where a record says what it is. */
+/** Quotation marks inside texts are escaped, so this occurs only as the type of a record. */
 export const compactedMark = '"type":"compacted","payload"'
 export const itemMark = '"type":"response_item"'
 
 export type LastCompaction = {
-  /** Where its line begins. */
+  /** Start of its line. */
   readonly start: number
-  /** The summary, and what was kept word for word beside it. */
+  /** The summary, and messages that were kept verbatim with it. */
   readonly shown: readonly string[]
   /** False for summaries that a server wrote and encrypted. */
   readonly isReadable: boolean
@@ -37,7 +37,7 @@ export function lastCompaction(rollout: string): LastCompaction | undefined {
   }
 }
 
-/** What lies between two offsets; less if the file ends before. */
+/** The bytes between two offsets, or fewer if the file is shorter. */
 export function readRange(file: number, from: number, to: number): Buffer {
   const buffer = Buffer.alloc(to - from)
   let done = 0

@@ -32,7 +32,7 @@ function print(text: string | undefined): void {
   if (text !== undefined) writeSync(1, `${text}\n`)
 }
 
-// What follows is loaded when it is needed: the hook must be fast, and only what is loaded later is compiled only once.
+// Loaded on demand, because the hook must be fast.
 async function hook(): Promise<void> {
   const { onHook } = await import('./hook.ts')
   print(await onHook(input(), folder))

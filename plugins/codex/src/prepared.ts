@@ -1,5 +1,5 @@
-// What was read of a rollout while Codex wrote the summary, kept in a file until the compaction is there. It is used only if
-// the rollout still begins like that and nobody said anything in between; otherwise the rollout is read again.
+// Data about a rollout that was read while Codex wrote the summary, stored in a file until the compaction exists. Used only if
+// the start of the rollout is unchanged and nobody said anything in between; otherwise the rollout is read again.
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { markAt, type SummarySource } from 'everlong/internal/node'
@@ -7,7 +7,7 @@ import packageFacts from '../package.json' with { type: 'json' }
 import { compactedMark, itemMark, readRange } from './last-compaction.ts'
 
 type Prepared = {
-  /** Of the program: another one may have other ideas of a source. */
+  /** Version of the program. Another version may have another idea of a source. */
   readonly version: string
   /** How much of the rollout was read, and a fingerprint of it. */
   readonly bytes: number

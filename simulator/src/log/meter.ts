@@ -7,7 +7,7 @@ import { openAiPrice } from './openai-prices.ts'
 
 export type MeterTotals = Omit<Sampling, 'type' | 'thinking'> & {
   readonly requests: number
-  /** US dollars, without the requests whose price is not known. */
+  /** US dollars, without requests of unknown price. */
   readonly cost: number
   /** Requests to models whose price is not known. */
   readonly unpriced: number

@@ -1,4 +1,4 @@
-// The thread of the agent: starts it from what the command line said, and serves it to the terminal.
+// The agent's thread: starts it with the options of the command line, and serves it to the terminal.
 import { type StartOptions, startAgent } from '@everlong/agent/host'
 import { commandInfos, pastOf, serveInWorker } from '@everlong/agent/terminal/worker'
 import { agentWithoutMarks } from './marks.ts'

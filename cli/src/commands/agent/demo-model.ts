@@ -5,9 +5,9 @@ import type { Script } from '@everlong/simulator'
 import { anthropic } from 'everlong/anthropic'
 
 type DemoModelOptions = {
-  /** Of the model, in tokens. Small, so that compactions are soon seen. */
+  /** Size of the model's window, in tokens. Small, so that compactions come soon. */
   readonly window?: number
-  /** Answers take a moment, as those of a real model do. */
+  /** Whether answers take a moment, like those of a real model. */
   readonly isSlow?: boolean
   /** Replaces the agent's script. */
   readonly script?: Script
@@ -33,7 +33,7 @@ export async function demoModel(folder: string, options: DemoModelOptions = {}):
   return { type: 'model', words: 'demo', name, client }
 }
 
-/** Loaded with the first request: without it, the agent starts with 50 MB less. */
+/** Loaded with the first request, which saves 50 MB at the start. */
 async function simulatorFor(
   folder: string,
   { window, isSlow, script }: DemoModelOptions & { readonly window: number },

@@ -29,7 +29,7 @@ export async function agentWithoutScreen(folder: string, options: AgentOptions, 
     for (const notice of started.notices) warn(notice)
     try {
       const { output = 'text' } = options
-      // A terminal must not obey what a model wrote; a file gets it as it is.
+      // A terminal must not obey a model's text, but a file gets it unchanged.
       const isShown = output === 'text' && stdout.isTTY === true
       const write = (line: string) => stdout.write(`${isShown ? safeText(line) : line}\n`)
       const given = { agent: started.agent, prompt, piped, output, denied, write, warn, signal: stop.signal, now }
@@ -71,7 +71,7 @@ async function promptFrom({ prompt }: AgentOptions, { stdin }: Io, warn: (line: 
   return { prompt: `${text}\n\n${piped}`, piped }
 }
 
-/** A terminal and /dev/null have nothing to say. */
+/** A terminal and /dev/null provide no input. */
 function isPiped(stdin: Io['stdin']): boolean {
   const { fd, isTTY } = stdin as { readonly fd?: number; readonly isTTY?: boolean }
   if (isTTY) return false

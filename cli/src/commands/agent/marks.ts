@@ -1,8 +1,8 @@
-// Removes the marks of the demo model, such as `[task 1, step 2]`, from its answers, also while they stream in.
+// Removes the marks of the demo model, such as `[task 1, step 2]`, from its answers, even while they stream.
 import type { Agent } from '@everlong/agent'
 
 const mark = /\s*\[task \d+, [^\]]*\]/g
-/** The beginning of something that may become a mark. */
+/** The start of a text that may become a mark. */
 const beginning = /\s*(\[(t(a(s(k( [^\]]*)?)?)?)?)?)?$/
 
 export function textWithoutMarks(text: string): string {
@@ -10,7 +10,7 @@ export function textWithoutMarks(text: string): string {
 }
 
 type MarkRemover = {
-  /** What of the text so far can be shown now. */
+  /** Returns the part of the text that can be shown now. */
   readonly take: (text: string) => string
   readonly reset: () => void
 }

@@ -1,4 +1,4 @@
-// The options of `everlong agent`, and what they mean for the agent.
+// The options of `everlong agent`, converted for the agent.
 import type { DemoModel, SessionWish } from '@everlong/agent/host'
 
 export type AgentOptions = {
@@ -24,7 +24,7 @@ export function startOptions(options: AgentOptions) {
   return { model, mode, allow, deny, sandbox, maxTurns, isTrusting: trust, session: sessionIn(options) }
 }
 
-/** Loads the simulator only when somebody asks for the demo model. */
+/** Loads the simulator only if the demo model is requested. */
 export const startDemoModel: DemoModel = async (folder) => {
   const { demoModel } = await import('./demo-model.ts')
   return demoModel(folder)

@@ -1,4 +1,4 @@
-// `everlong agent` on the screen. Loads no more than the terminal needs: the agent starts in a thread of its own.
+// `everlong agent` on the screen. Loads only the terminal: the agent starts in its own thread.
 import { join, resolve } from 'node:path'
 import { homeOf, runTerminal, wantsPlain } from '@everlong/agent/terminal'
 import type { Io } from '../../io.ts'
@@ -20,12 +20,12 @@ export async function agentOnScreen(folder: string, options: AgentOptions, io: I
     historyFile: join(homeOf(env), 'history'),
     isPlain: options.plain === true || wantsPlain(io),
     ...(options.resume === true ? { prompt: '/resume' } : {}),
-    // A program that reads the output has no use for it.
+    // Useless for a program that reads the output.
     ...(stdout.isTTY ? { leaving: (id) => resumeLine(folder, id, io) } : {}),
   })
 }
 
-/** The folder as it was typed: the line is for the shell that this one was started from. */
+/** The folder as typed, because the line is for the shell that started this program. */
 export function resumeLine(folder: string, id: string, io: Pick<Io, 'cwd' | 'env'>): string {
   const words = [...(folder === '.' ? [] : [shellWord(folder)]), '--resume', shellWord(id)]
   return `Continue this session with: ${programName(io)} agent ${words.join(' ')}`

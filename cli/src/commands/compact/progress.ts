@@ -1,5 +1,4 @@
-// The line on stderr while a compaction runs: phase, tokens so far, time; and Esc to stop it. Only on a terminal, and
-// gone without a trace when it is over.
+// The line on stderr during a compaction: phase, tokens so far, time; Esc stops it. Only on a terminal, and removed at the end.
 
 import { clearLine, cursorTo } from 'node:readline'
 import { compactionPhases, count, cut } from '@everlong/agent/render'
@@ -47,7 +46,7 @@ export function createCompactProgress(io: Io): CompactProgress {
   }
 }
 
-/** Keys come one by one only in raw mode, in which Ctrl-C is a key as well. */
+/** Single keys arrive only in raw mode, where Ctrl-C is an ordinary key. */
 function onEscape({ stdin, stderr }: Io, stop: () => void): () => void {
   const terminal = stdin as Partial<NodeJS.ReadStream>
   if (stderr.isTTY !== true || terminal.isTTY !== true || !terminal.setRawMode) return () => undefined

@@ -1,5 +1,5 @@
-// `everlong compact`: makes the context to continue a session with, as of now or as of any entry. Prints it, writes
-// the compacted session to a new file, or appends the compaction to the session. Nothing in it is ever overwritten.
+// `everlong compact`: makes a context to continue a session with, from now or from any entry. Prints it, writes the compacted
+// session to a new file, or appends the compaction to the session. Never overwrites anything.
 
 import { randomUUID } from 'node:crypto'
 import { visible } from '@everlong/agent/render'
@@ -47,11 +47,11 @@ export type CompactOptions = {
 export type CompactReport = {
   readonly file: string
   readonly before?: string
-  /** The new context; as it was where nothing was done. */
+  /** The new context, or the old one if nothing was done. */
   readonly messages: readonly Message[]
-  /** Of the messages, estimated: what `--budget` limits. */
+  /** Estimated tokens of the messages, which `--budget` limits. */
   readonly tokens: { readonly before: number; readonly after: number }
-  /** Of the whole context: what was reported, and what the next answer is expected to report. */
+  /** Size of the whole context: the reported one, and the expected one of the next answer. */
   readonly size: { readonly before: number; readonly after: number }
   readonly mechanism: string | undefined
   readonly model: string | undefined
@@ -63,12 +63,12 @@ export type CompactReport = {
   readonly notRestored: readonly string[]
   readonly cost: number | undefined
   readonly durationMs: number
-  /** Of --dry-run: what would be done. */
+  /** For --dry-run: the planned compaction. */
   readonly plan?: CompactionPlan
   readonly failed?: { readonly reason: string; readonly why: string }
-  /** Of --out: the new file. */
+  /** For --out: the new file. */
   readonly out?: string
-  /** Of --append: the agent that can resume the session from its summary. */
+  /** For --append: the agent that can resume the session from its summary. */
   readonly appendedFor?: Format
 }
 
@@ -88,9 +88,9 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
 export type MadeCompaction = {
   readonly report: CompactReport
   readonly session: Transcript
-  /** What to append to the session; empty where nothing was done. */
+  /** Records to append to the session. Empty if nothing was done. */
   readonly records: readonly JsonObject[]
-  /** The user's latest request as the new context ends with it. */
+  /** The user's latest request at the end of the new context. */
   readonly request?: string | undefined
 }
 
@@ -127,11 +127,11 @@ function recordsFor({ format, lastUuid }: Transcript, result: Compaction): reado
   return [piCompactionRecord(result, place)]
 }
 
-/** Why this compaction cannot be written into a session of this agent. */
+/** The reason why this compaction cannot be written into a session of this agent. */
 function notWritable({ format, lastUuid = '' }: Transcript, { from }: CompactOptions): string | undefined {
   if (format !== 'pi') return undefined
   if (from !== undefined) return 'pi keeps the newest messages only. Use --up-to instead of --from.'
-  // As the reader names entries that have no id.
+  // The reader's names for entries without an id.
   return /^pi-\d+$/.test(lastUuid) ? 'It is in an old format of pi. Open it once in pi, which updates it.' : undefined
 }
 
@@ -254,7 +254,7 @@ async function appended({ report, session, records }: MadeCompaction): Promise<O
   if (opened.type === 'open-failed') return why(opened.message)
   const { writer } = opened
   try {
-    // An agent that is still running does not take the lease.
+    // A running agent does not take the lease.
     if (readTranscript(path).lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
     const result = writer.appendAll(records)
     if (result.type === 'appended') return gathered({ ...report, appendedFor: format })

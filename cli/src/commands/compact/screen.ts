@@ -1,4 +1,4 @@
-// The new context as text, for people and for pipes; or, for --dry-run and --out, a short account of it.
+// The new context as text, for people and for pipes. For --dry-run and --out, a short description of it.
 
 import { count, dollars, visible } from '@everlong/agent/render'
 import type { Block } from 'everlong'

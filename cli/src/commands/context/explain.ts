@@ -28,13 +28,13 @@ export type ExplainReport = Explanation & {
   readonly now: number
   /** How many turns the session has had. */
   readonly turns: number
-  /** Undefined where nothing can be said: fewer than two turns, or a context that does not grow. */
+  /** Undefined with fewer than two turns or a context that does not grow. */
   readonly prediction: Prediction | undefined
-  /** Said when what happened does not fit the window that was assumed. */
+  /** Set if the session does not fit the assumed window. */
   readonly hint: string | undefined
-  /** What the session did, and what it would have done with these settings. */
+  /** Number of actual compactions, and of those that these settings would have caused. */
   readonly compactions: { readonly happened: number; readonly wouldHaveFallen: number }
-  /** What each reduction that needs no model would do before the next request, and its sum. */
+  /** What each reduction without a model would do before the next request, and its balance. */
   readonly reductions: readonly ReductionInWords[]
 }
 
@@ -57,7 +57,7 @@ export function gather(
     const { view, entry, note } = transcript
     const scan = scanWithProgress(path, io)
     const threshold = explanation.autoCompactThreshold.value
-    // The turns as the session itself counts them; those of another client's session are in its file only.
+    // The turns as the session counts them. Those of another client's session are only in its file.
     const known = note === undefined ? undefined : turnsIn(view, (uuid) => entry(uuid)?.record)
     const turns = endingNow(known ?? scan.turns, explanation.size.tokens)
     const report: ExplainReport = {
@@ -80,7 +80,7 @@ export function gather(
   })
 }
 
-/** As a client of the public API would see it. */
+/** As for a client of the public API. */
 function reductionsOf(transcript: Transcript, explanation: Explanation, now: number): readonly ReductionInWords[] {
   const { view } = transcript
   const counting = countingOf(transcript, explanation)
@@ -144,7 +144,7 @@ function switchesInWords({ autoCompact, manualCompact }: Explanation): string {
   return `auto-compact is ${mode} (${oneLine(autoCompact.source)}); compacting by hand is ${byHand} (${oneLine(manualCompact.source)})`
 }
 
-/** Name, value, source; below it why another value could not be had. */
+/** Name, value and source, and below it the reason if another value was not possible. */
 function figures(rows: readonly (readonly [string, Figure])[], screen: Screen): readonly string[] {
   const names = 16
   const numbers = Math.max(...rows.map(([, { value }]) => count(value).length))
@@ -186,7 +186,7 @@ function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly 
   if (!prediction) return [`Nothing can be said: ${whyNoPrediction(report)}.`, past]
   const growth = `the median turn adds ${count(prediction.growth)} tokens`
   if (prediction.turns === 0) return [`Due now (${growth}).`, past]
-  // In a session that rests since long ago, the pace so far leads to a time that has passed.
+  // For a session that stopped long ago, the previous pace predicts a time in the past.
   const { time } = prediction
   const when = time === undefined || time < report.now ? '' : `, about ${dateTime(time, timeZone)} at the pace so far`
   return [`In about ${counted(prediction.turns, 'turn')}${when} (${growth}).`, past]

@@ -1,4 +1,4 @@
-// `everlong context`: a picture of what the context is made of, and where on the way to its end things happen.
+// `everlong context`: shows what the context consists of, and the sizes at which something happens.
 
 import {
   count,
@@ -23,12 +23,12 @@ export type ContextReport = Breakdown &
   Fullness & {
     readonly path: string
     readonly model: string | undefined
-    /** Where something happens, in tokens, each with its source. */
+    /** Sizes at which something happens, in tokens, each with its source. */
     readonly marks: Pick<
       Explanation,
       'warning' | 'autoCompactThreshold' | 'blocking' | 'effectiveWindow' | 'contextWindow'
     >
-    /** Said when what happened does not fit the window that was assumed. */
+    /** Set if the session does not fit the assumed window. */
     readonly hint: string | undefined
     readonly warnings: readonly string[]
   }
@@ -36,7 +36,7 @@ export type ContextReport = Breakdown &
 export function gather(path: string, measured: Measured): Promise<Outcome<ContextReport>> {
   return opening(path, async () => {
     const { session, transcript } = await openFile(path, measured)
-    // One for each entry: what the user said and what was attached to it are messages of their own.
+    // One per entry: the user's text and its attachments are separate messages.
     const messages = transcript.view.sources.flatMap(({ pieces }) => pieces)
     const explanation = explainFile({ session }, measured)
     const { warning, autoCompactThreshold, blocking, effectiveWindow, contextWindow } = explanation
@@ -72,7 +72,7 @@ export function render(report: ContextReport, screen: Screen): readonly string[]
 
 type MarkLine = Mark & { readonly name: string; readonly source: string }
 
-/** The window from end to end, the context in it, and the marks below. */
+/** The whole window as a bar, the context in it, and the marks below. */
 function scale(report: ContextReport, screen: Screen): readonly string[] {
   const { marks, size } = report
   const columns = screen.width - 4

@@ -1,10 +1,10 @@
-// Marks below a bar: a letter where something happens, on the bar's own scale.
+// Marks below a bar: a letter for each threshold, on the bar's scale.
 
 export type Mark = { readonly letter: string; readonly value: number }
 
 export type Along = { readonly whole: number; readonly columns: number }
 
-/** Where two marks fall together the earlier one moves to the left, so that none is lost. Marks go from low to high. */
+/** If two marks have the same position, the earlier one moves left, so that none is lost. Marks must be sorted. */
 export function ruler(marks: readonly Mark[], { whole, columns }: Along): string {
   const cells: string[] = Array(columns).fill(' ')
   let next = columns - 1

@@ -1,4 +1,4 @@
-// `everlong copy`: copies sessions between folders and databases. What is there already is never changed.
+// `everlong copy`: copies sessions between folders and databases. Never changes existing sessions.
 import { count, visible } from '@everlong/agent/render'
 import { StoreError } from 'everlong'
 import { copySessions } from 'everlong/stores'

@@ -1,5 +1,4 @@
-// What the engine did, in plain words with the numbers: one act for each event that a person should see. Reads events;
-// makes nothing up.
+// The engine's actions in plain words with numbers: one act for each event that a person should see. Derived only from events.
 import { counted } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import { type JsonObject, objectAt, stringAt } from 'everlong/internal'
@@ -9,11 +8,11 @@ import { type ActName, describe } from './words.ts'
 export type Act = {
   readonly name: ActName
   readonly words: string
-  /** The context after it. */
+  /** The context after the act. */
   readonly explanation: Explanation
 }
 
-/** What a person came to see. */
+/** Acts that a person expects to see. */
 export const wanted: readonly ActName[] = [
   'micro-compact',
   'session memory',
@@ -25,7 +24,7 @@ export const wanted: readonly ActName[] = [
 
 export type Chronicle = {
   readonly hear: (event: EngineEvent, explanation: Explanation) => void
-  /** What happened since this was last asked. */
+  /** Returns the acts since the last call. */
   readonly take: () => readonly Act[]
   readonly add: (act: Act) => void
   readonly seen: () => ReadonlySet<ActName>
@@ -53,7 +52,7 @@ export function createChronicle(): Chronicle {
   }
 }
 
-/** What a compaction restored, read from its records. */
+/** Describes what a compaction restored, from its records. */
 export function restorationInWords(records: readonly JsonObject[]): string | undefined {
   const pieces = records.map((record) => objectAt(record, 'attachment')).filter((piece) => piece !== undefined)
   const files = pieces.filter(({ type }) => type === 'files').map((piece) => nameOf(stringAt(piece, 'content') ?? ''))

@@ -1,14 +1,13 @@
-// Where the demonstration is shown: lines that stay, and on a terminal one more that is always the last and changes in
-// place. Without a terminal there are only the lines that stay.
+// The output of the demonstration: permanent lines, and on a terminal one more line at the end that changes in place.
 import { clearLine, cursorTo } from 'node:readline'
 import type { Io } from '../../io.ts'
 import { foldedFor, type Screen, screenOf } from '../../render/screen.ts'
 
 export type Board = {
   readonly print: (lines: (screen: Screen) => readonly string[]) => void
-  /** The last line; drawn for the columns there are, so that it never breaks. */
+  /** Draws the last line for the available columns, so that it never wraps. */
   readonly live: (line: (screen: Screen) => string) => void
-  /** A person watches: things take their time. */
+  /** A person is watching, so the demonstration takes its time. */
   readonly isLive: boolean
   readonly end: () => void
 }
@@ -26,7 +25,7 @@ export function createBoard(io: Io): Board {
   const draw = () => {
     if (last === undefined) return
     const screen = screenOf(io)
-    // A terminal writes ^C where the cursor is: that must not break the line either.
+    // A terminal prints ^C at the cursor, which must not wrap the line either.
     const columns = Math.min(screen.width, stdout.columns ?? screen.width) - 3
     stdout.write(last({ ...screen, width: columns }))
   }
@@ -35,7 +34,7 @@ export function createBoard(io: Io): Board {
     print: (lines) => {
       wipe()
       for (const line of foldedFor(io, lines(screenOf(io)))) {
-        // Everything keeps its distance; two distances are one.
+        // Blocks are separated by one empty line, never two.
         if (line !== '' || !isBlank) stdout.write(`${line}\n`)
         isBlank = line === ''
       }

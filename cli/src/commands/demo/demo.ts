@@ -1,5 +1,5 @@
-// `everlong demo`: the loop works on a made-up repository against the simulated API with a small window, and a person sees
-// what the engine does about it. Real requests, a real transcript; no key, no network.
+// `everlong demo`: the loop works on a made-up repository against the simulated API with a small window, and a person sees what
+// the engine does. Real requests, a real transcript; no key, no network.
 
 import { resolve } from 'node:path'
 import { textOf } from 'everlong/internal'
@@ -19,7 +19,7 @@ import { rule } from './words.ts'
 
 export type DemoOptions = {
   readonly fast?: boolean
-  /** Where the session is kept. */
+  /** Folder of the session. */
   readonly folder?: string
 }
 

@@ -1,5 +1,5 @@
-// How the demonstration begins and ends: what this is, then what it came to, where the transcript lies and how to look
-// into it.
+// The beginning and end of the demonstration: an introduction, then the result, the place of the transcript and commands to
+// inspect it.
 import { counted, dollars, duration, exactDollars, visible } from '@everlong/agent/render'
 import { commandList, facts, heading, paragraph, type Screen } from '../../render/screen.ts'
 import { shellWord } from '../../render/shell.ts'
@@ -24,11 +24,11 @@ export function openingLines({ repository, server }: Stage, screen: Screen): rea
 export type Ending = {
   readonly requests: number
   readonly cost: number
-  /** Of it, what notes and summaries cost. */
+  /** The part of the cost for notes and summaries. */
   readonly ownCost: number
   readonly durationMs: number
   readonly isStopped: boolean
-  /** The user's rule, if the context still has it word for word. */
+  /** The user's rule, if the context still contains it word for word. */
   readonly rule: string | undefined
   readonly seen: ReadonlySet<ActName>
   readonly transcript: string
@@ -56,7 +56,7 @@ export function endingLines(ending: Ending, screen: Screen): readonly string[] {
       screen,
     ),
     '',
-    // Whole, however narrow the screen: it is there to be copied.
+    // Not cut, because it is meant to be copied.
     `  The transcript is kept: ${visible(ending.transcript)}`,
     '  Look into it:',
     '',

@@ -1,5 +1,5 @@
-// The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
-// lines out; whatever came from a tool or a model is made harmless here.
+// The lines of the demonstration: the person's words, the agent's and engine's actions, and the gauge. Text in, lines out. Makes
+// text from tools and models harmless.
 
 import {
   columnsOf,
@@ -31,7 +31,7 @@ export function personLines(text: string, screen: Screen): readonly string[] {
   return ['', ...lines.map((line) => screen.paint(['bold', 'cyan'], line))]
 }
 
-/** While it is being typed: the end is what counts. */
+/** For a text that is being typed, whose end matters most. */
 export function typingLine(text: string, screen: Screen): string {
   return screen.paint(['bold', 'cyan'], `you › ${cutStart(text, screen.width - 6)}`)
 }
@@ -64,7 +64,7 @@ export function actLines({ name, words, explanation }: Act, screen: Screen): rea
   ]
 }
 
-/** In the gauge's place while a compaction runs. */
+/** Replaces the gauge during a compaction. */
 export function progressLine({ phase, outputTokens }: Progressed, screen: Screen): string {
   const written = outputTokens === undefined ? '' : `, ${count(outputTokens)} tokens so far`
   return screen.paint('magenta', cut(`${indent}compacting: ${compactionPhases[phase]}${written}`, screen.width))
@@ -85,7 +85,7 @@ export function gaugeLine(explanation: Explanation, screen: Screen): string {
 const minBarColumns = 8
 const maxBarColumns = 32
 
-/** From the fullest to the shortest. */
+/** From the longest to the shortest. */
 function wordings(explanation: Explanation): readonly string[] {
   const { percentLeft, tokens, limit, isEstimated } = fullnessOf(explanation)
   const left = `${percentLeft} % left`

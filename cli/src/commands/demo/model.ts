@@ -1,5 +1,5 @@
-// The model behind the simulated API: an agent that works on the repository, writes summaries and notes when it is asked
-// for them, and looks up in the transcript what it is asked about. It sees requests, nothing else.
+// The model of the simulated API: an agent that works on the repository, writes requested summaries and notes, and searches the
+// transcript for answers. It sees only requests.
 import {
   agent,
   asksForNotes,
@@ -35,13 +35,13 @@ export function demoAgent(repository: Repository): Script {
   )
 }
 
-/** Asks the archive for what the person put into quotes, among what tools brought: the question itself has it too. */
+/** Searches the archive for the person's quoted words among tool results, because the question itself contains them too. */
 const lookUp: Script = (request) => {
   const query = questionIn(request) ?? ''
   return toolUse('recall', { query, kind: 'tool-result' })
 }
 
-/** A question about something in quotes, where there is a tool to look it up. */
+/** A question about something in quotation marks, if there is a tool to look it up. */
 function questionIn({ messages, tools }: ScriptRequest): string | undefined {
   if (!tools.some(({ name }) => name === 'recall')) return undefined
   const blocks = blocksOf(messages.at(-1)?.content)
@@ -57,7 +57,7 @@ function foundIn({ messages }: ScriptRequest): string | undefined {
   return result === undefined ? undefined : textOf(result.content)
 }
 
-/** In its own words, out of nothing but what was found. */
+/** Answers in its own words, using only what was found. */
 const report: Script = (request) => {
   const found = foundIn(request) ?? ''
   const [, expected, received] = /(\{[^{}]*\}|\S+) \+ Received: (.*?) at /.exec(found) ?? []

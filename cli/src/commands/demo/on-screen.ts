@@ -1,5 +1,4 @@
-// The demo in the agent's own terminal: it plays by itself, says in a sentence what each mechanism does, then hands over the
-// prompt.
+// The demo in the agent's own terminal: plays by itself, explains each mechanism in a sentence, then hands over to the person.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -17,7 +16,7 @@ export function fitsScreen({ fast = false }: DemoOptions, io: Io): boolean {
   return !fast && !wantsPlain(io)
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function demoOnScreen({ folder }: DemoOptions, io: Io): Promise<Outcome<number>> {
   const { stdin, stdout, env, cwd } = io
   const place = placeIn(folder === undefined ? undefined : resolve(cwd, folder))
@@ -78,7 +77,7 @@ function linesFor(folder: string): readonly Line[] {
 
 const readingMs = 2_500
 
-/** Says what each mechanism is for, the first time it happens. */
+/** Explains each mechanism when it first acts. */
 function createAnnouncer(player: Player) {
   const said = new Set<string>()
   let waiting = 0
@@ -95,7 +94,7 @@ function createAnnouncer(player: Player) {
   })
   return {
     tell,
-    /** Time to read what was said. */
+    /** Time to read the announcement. */
     settled: async () => {
       const milliseconds = waiting
       waiting = 0

@@ -1,4 +1,4 @@
-// How fast the demonstration goes: as a person reads, or as fast as it can. A wait ends at once when it is stopped.
+// The speed of the demonstration: for a reading person, or as fast as possible. A stop ends every wait at once.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Moment = 'letter' | 'person' | 'call' | 'answer' | 'act'
@@ -15,7 +15,7 @@ export function createPace(isSlow: boolean, signal: AbortSignal): Pace {
     isSlow,
     after: async (moment) => {
       if (!isSlow || signal.aborted) return
-      // Stopping is no failure: whoever waited sees the signal.
+      // Stopping is not a failure; the caller checks the signal.
       await sleep(milliseconds[moment], undefined, { signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error
       })

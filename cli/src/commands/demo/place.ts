@@ -1,4 +1,4 @@
-// Where a demo is kept.
+// The folder of a demo.
 
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { visible } from '@everlong/agent/render'
 import { failed, gathered, noPlaceFor, type Outcome, writing } from '../../outcome.ts'
 
-/** The path of a new session in this folder, which is made if need be; in a new temporary one when none is named. */
+/** The path of a new session in this folder, which is created if necessary. Without a folder, in a new temporary one. */
 export function placeIn(folder: string | undefined): Outcome<string> {
   const trouble = folder === undefined ? undefined : noPlaceFor(folder)
   if (trouble) return failed(trouble)

@@ -1,4 +1,4 @@
-// The agent of the demo on the screen: the real one, with its tools, on a made-up repository in a folder of its own.
+// The agent of the demo on the screen: the real one, with its tools, on a made-up repository in its own folder.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startAgent } from '@everlong/agent/host'
@@ -10,7 +10,7 @@ import { demoAgent } from './model.ts'
 import { settings, window } from './stage.ts'
 
 export type DemoData = {
-  /** Empty, and kept afterwards. */
+  /** Must be empty. It is kept afterwards. */
   readonly folder: string
   readonly home: string
 }

@@ -1,5 +1,5 @@
-// What the demonstration plays on: the simulated API on a port of this machine, a made-up repository with tools that
-// work, and an engine with a session on disk in front of it.
+// The environment of the demonstration: the simulated API on a local port, a made-up repository with working tools, and an engine
+// with a session on disk.
 import type { AnyTool } from '@everlong/agent'
 import { type Repository, type RunningServer, startServer, syntheticRepository, toolsOf } from '@everlong/simulator'
 import type { EngineSettings, FileStore } from 'everlong'
@@ -15,11 +15,11 @@ export type Stage = {
   readonly tools: readonly AnyTool[]
   readonly transcript: string
   readonly repository: Repository
-  /** About something that happens early, for when it has left the context. */
+  /** A question about an early event, for after it has left the context. */
   readonly question: string
-  /** Something long for the person to paste. */
+  /** A long text for the person to paste. */
   readonly log: string
-  /** What the recall tool finds for an input. */
+  /** Runs the recall tool. */
   readonly search: (input: unknown) => readonly Match[]
   readonly close: () => Promise<void>
 }
@@ -29,7 +29,7 @@ const model = 'claude-sonnet-4-6'
 const maxTokens = 4_000
 const pastedLines = 320
 
-/** As small as the window. What the server could do by itself is done by edits of ours, which the transcript shows. */
+/** Scaled to the window. Our edits do what the server could do, so that the transcript shows it. */
 export const settings: EngineSettings = {
   contextWindow: window,
   maxOutputTokens: maxTokens,
@@ -40,19 +40,19 @@ export const settings: EngineSettings = {
   recall: true,
   reductions: {
     bySize: { keep: 3, target: 1_000, minFreed: 3_000 },
-    // In so small a window a compaction is always near and always cheaper: clearing would wait for it.
+    // In such a small window a compaction is always near and always cheaper, so clearing would wait for it.
     weigh: false,
     byCacheEdit: { trigger: 1_000 },
-    // A test run takes its time: what it said stays until a compaction.
+    // A test run takes long, so its output stays until a compaction.
     toolKinds: { Bash: null },
   },
 }
 
 export type StageOptions = {
-  /** Answers take a moment, as they do in life. */
+  /** Whether answers take a moment, as in reality. */
   readonly isSlow: boolean
   readonly ports: NonNullable<EngineOptions['ports']>
-  /** A path in a folder that is there; no file has it yet. */
+  /** A path in an existing folder, for a new file. */
   readonly transcript: string
 }
 
@@ -92,7 +92,7 @@ async function stageOn(
     system: 'You mend a repository. Work in small steps.',
     envelope: { cwd: repository.root, gitBranch: repository.branch },
   })
-  // Small, and of this session alone: in memory is enough.
+  // Small and only for this session, so it is kept in memory.
   const archive = openArchive(transcript, { folder: false })
   return {
     server,
@@ -114,7 +114,7 @@ async function stageOn(
   }
 }
 
-/** The repository is in memory: a compaction restores files from there, as they are now. */
+/** The repository is in memory, so a compaction restores the current files from there. */
 function filesOf(files: ReadonlyMap<string, string>, root: string): FileStore {
   return {
     read: async (path) => {

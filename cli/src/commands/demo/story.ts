@@ -1,5 +1,5 @@
-// The story: what the person types, one line after another, and how each of them is carried out. What happens between the
-// lines is the agent's and the engine's doing; here it is only shown.
+// The story: the lines that the person types, and how each is carried out. Everything in between is done by the agent and the
+// engine, and only shown here.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type LoopEvent, query } from '@everlong/agent'
@@ -38,7 +38,7 @@ function linesFor({ question, log }: Stage): readonly Line[] {
   ]
 }
 
-/** As it is shown: a pasted text as its size. */
+/** The displayed form: a pasted text is shown as its size. */
 function formatNumber(line: Line): string {
   if (line.type === 'undo') return '/undo'
   if (line.type === 'compact') return `/compact ${line.instructions}`
@@ -92,7 +92,7 @@ async function ask(show: Show, text: string): Promise<void> {
     if (event.type === 'answer') {
       noteRestored(show, records)
       records = []
-      // Where nobody watches, notes are waited for: then the story is the same each time.
+      // If nobody watches, waits for notes, so that the story is always the same.
       if (!show.pace.isSlow) await session.idle()
     }
     await tellActs(show)
@@ -134,7 +134,7 @@ function liveGauge({ board }: Show, explanation: Explanation): void {
 async function tellActs(show: Show): Promise<void> {
   const { chronicle, board, pace } = show
   for (const act of chronicle.take()) {
-    // An act has a gauge of its own, and one is enough.
+    // An act has its own gauge, and one is enough.
     board.live(() => '')
     board.print((screen) => actLines(act, screen))
     await pace.after('act')
@@ -142,7 +142,7 @@ async function tellActs(show: Show): Promise<void> {
   }
 }
 
-/** Whether what the agent found is in the context, or was gone from it, is looked up and not supposed. */
+/** Checks whether the agent's finding is still in the context instead of assuming it. */
 function noteRecall({ stage, chronicle }: Show, input: unknown): void {
   const { session } = stage
   const [first] = stage.search(input)

@@ -1,5 +1,5 @@
-// The tools of the demonstration, as the loop takes them: those of the made-up repository, which check their inputs
-// themselves, and recall over the session's own archive.
+// The tools of the demonstration: those of the made-up repository, which check their inputs themselves, and recall over the
+// session's own archive.
 import type { AnyTool } from '@everlong/agent'
 import type { RepositoryTools } from '@everlong/simulator'
 import { type Archive, createRecallTool } from 'everlong/node'
@@ -16,7 +16,7 @@ export function repositoryTools({ definitions, run }: RepositoryTools): readonly
   }))
 }
 
-/** An answer is short: the point of recall is that the context stays small. */
+/** Answers are short, because recall should keep the context small. */
 const recallTokens = 800
 
 export function recallTool(archive: Archive): AnyTool {

@@ -1,5 +1,5 @@
-// What the demo says: the user's rule, what each mechanism is for, and one sentence for each engine event. Loads no engine, because
-// the screen needs these texts at once.
+// The texts of the demo: the user's rule, the purpose of each mechanism, and one sentence for each engine event. Loads no engine,
+// because the screen needs these texts at once.
 import { count, counted, exactDollars, seconds } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 
@@ -16,7 +16,7 @@ export type ActName =
   | 'undo'
   | 'trouble'
 
-/** What each mechanism is for; shown when it first acts. */
+/** The purpose of each mechanism, shown when it first acts. */
 export const purposes: Readonly<Record<Exclude<ActName, 'trouble'>, string>> = {
   'micro-compact': 'Old tool results that the agent no longer needs leave the context. The transcript keeps them.',
   'session memory':

@@ -1,5 +1,5 @@
-// `everlong edit`: snip, rewind, pin and unpin append edits to the session. They remove nothing, and `everlong undo` takes them
-// back.
+// `everlong edit`: snip, rewind, pin and unpin append edits to the session. They remove nothing, and `everlong undo` reverses
+// them.
 
 import { count, visible } from '@everlong/agent/render'
 import { pinProblem } from 'everlong/internal'
@@ -11,7 +11,7 @@ import { failed, gathered, noTranscript, type Outcome, opening } from '../../out
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
 import { countingOf, openFile } from '../../session.ts'
 
-/** What the user asked for. Entries are named by uuid. */
+/** The requested edit. Entries are named by uuid. */
 export type RequestedEdit =
   | { readonly command: 'snip'; readonly from: string; readonly to: string; readonly marker?: string }
   | { readonly command: 'rewind'; readonly to: string }
@@ -21,7 +21,7 @@ export type EditReport = {
   readonly path: string
   readonly command: RequestedEdit['command']
   readonly edits: readonly Edit[]
-  /** The entries that were appended. */
+  /** The appended entries. */
   readonly uuids: readonly string[]
   readonly before: ContextSize
   readonly after: ContextSize
@@ -50,7 +50,7 @@ export async function gather(path: string, requested: RequestedEdit, io: Io): Pr
 
 type Moment = { readonly now: number; readonly explanation: Explanation }
 
-/** A string says why not. */
+/** Returns a string with the reason if the edit is impossible. */
 function editsFor(file: Transcript, requested: RequestedEdit, moment: Moment): readonly Edit[] | string {
   if (requested.command === 'snip') return snipped(file, requested, moment)
   const uuid = requested.command === 'rewind' ? requested.to : requested.uuid

@@ -1,4 +1,4 @@
-// `everlong undo`: takes back what was last done to a session's view, by appending an undo. It removes nothing.
+// `everlong undo`: reverses the last change of a session's view by appending an undo. Removes nothing.
 
 import { count, counted, visible } from '@everlong/agent/render'
 import { readBoundary, readEdit } from 'everlong/internal'
@@ -12,9 +12,9 @@ import { openFile } from '../../session.ts'
 
 export type UndoReport = {
   readonly path: string
-  /** What was taken back, the newest first. */
+  /** The reversed changes, newest first. */
   readonly undone: readonly { readonly uuid: string; readonly type: string; readonly mechanism: string | undefined }[]
-  /** The entries that were appended: undo one of these, and what it took back is in force again. */
+  /** The appended entries. Undoing one of them restores what it reversed. */
   readonly uuids: readonly string[]
   readonly before: ContextSize
   readonly after: ContextSize

@@ -1,4 +1,4 @@
-// `everlong gateway report`: what the books of a gateway say, from its data folder or its database.
+// `everlong gateway report`: the books of a gateway, from its data folder or its database.
 import { count, counted, dollars, percent, short } from '@everlong/agent/render'
 import { type Report, reportOf } from '@everlong/gateway'
 import type { Io } from '../../io.ts'

@@ -1,4 +1,4 @@
-// `everlong gateway`: serves until it is stopped, and then lets running answers come to their end.
+// `everlong gateway`: serves until it is stopped, then finishes running answers.
 import { join, resolve } from 'node:path'
 import { type Config, ConfigError, loadConfig, startGateway } from '@everlong/gateway'
 import { StoreError } from 'everlong'
@@ -22,7 +22,7 @@ export async function serve(options: GatewayOptions, io: Io): Promise<Outcome<ob
     const data = resolve(io.cwd, config.data)
     const gateway = await startGateway({ ...config, data }, { write: (line) => io.stderr.write(line), now: io.now })
     try {
-      // Listening first: whoever reads the greeting may stop it at once.
+      // Listens first, because a reader of the greeting may stop it at once.
       const stopped = io.untilStopped?.()
       io.stdout.write(
         options.json

@@ -11,7 +11,7 @@ export type StoreChoice = {
   readonly config?: string
 }
 
-/** Opens the stores for a task. What is wrong with them becomes a failure. */
+/** Opens the stores for a task. Problems with them become a failure. */
 export async function withStoresOf<R>(
   choice: StoreChoice,
   io: Io,

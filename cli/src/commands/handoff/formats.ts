@@ -1,4 +1,4 @@
-// New sessions in the formats of other agents: one message of the user, which is the handover.
+// New sessions in the formats of other agents: one user message with the handover.
 import { join } from 'node:path'
 import type { Environment } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
@@ -8,7 +8,7 @@ export type NewSession = {
   readonly text: string
   /** A UUID. */
   readonly id: string
-  /** Where the work continues. */
+  /** The folder in which the work continues. */
   readonly folder: string
   /** Milliseconds. */
   readonly now: number
@@ -16,7 +16,7 @@ export type NewSession = {
 
 export type SessionFormat = {
   readonly agent: string
-  /** Where the agent looks for it; undefined if it has to be imported from a file. */
+  /** The path where the agent looks for it. Undefined if it must be imported from a file. */
   readonly place: (session: NewSession, env: Environment) => string | undefined
   readonly content: (session: NewSession) => string
   /** The words of the command that continues it. */

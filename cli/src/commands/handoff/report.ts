@@ -27,7 +27,7 @@ export type HandoffOptions = {
 export type HandoffReport = {
   readonly file: string
   readonly to: HandoffOptions['to']
-  /** The agent whose session it was. */
+  /** The session's previous agent. */
   readonly from: string
   readonly text: string
   readonly tokens: number
@@ -52,7 +52,7 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Hand
   })
   if (made.type === 'failed') return made
   const { failed: refused } = made.report.report
-  // A short conversation is handed over as it is.
+  // A short conversation is handed over unchanged.
   if (refused && !tooShort.has(refused.reason)) return failed(`nothing was handed over. ${visible(refused.why)}`)
   const report = reportOf(file, made.report, to)
   if (to !== 'markdown') return newSession(report, made.report, options)
@@ -89,7 +89,7 @@ function written<Report extends HandoffReport & { readonly out: string }>(
 ): Outcome<HandoffReport> {
   return writing(report.out, () => {
     mkdirSync(dirname(report.out), { recursive: true })
-    // Only the owner reads it, as with the session itself; an existing file is never replaced.
+    // Readable only by its owner, like the session itself. An existing file is never replaced.
     writeFileSync(report.out, content, { flag: 'wx', mode: 0o600 })
     return gathered(report)
   })
@@ -98,13 +98,13 @@ function written<Report extends HandoffReport & { readonly out: string }>(
 type Handover = {
   readonly from: string
   readonly file: string
-  /** The user's latest request as the context ends with it. */
+  /** The user's latest request at the end of the context. */
   readonly request: string | undefined
 }
 
 /**
- * The page of the compaction, the messages that it kept and the latest request. Restored files, skills and tools are left out:
- * the next agent has its own tools and reads files as they are.
+ * The page of the compaction, its kept messages and the latest request. Omits restored files, skills and tools, because the next
+ * agent has its own tools and reads current files.
  */
 function handoverText(messages: readonly Message[], { from, file, request }: Handover) {
   const texts = messages.flatMap(({ role, content }) =>

@@ -1,4 +1,4 @@
-// The document itself, or where the new session is and how to continue it.
+// The document itself, or the place of the new session and how to continue it.
 import { count, dollars, visible } from '@everlong/agent/render'
 import { facts, heading, type Screen } from '../../render/screen.ts'
 import { shellWord } from '../../render/shell.ts'

@@ -1,4 +1,4 @@
-// What `everlong init` would change in a project, and what it did. Reads files and writes none.
+// What `everlong init` would change in a project, and what it changed. Only reads files.
 import { join } from 'node:path'
 import type { Write } from '../../disk.ts'
 import { type FileChange, fileChange } from '../../render/file-change.ts'
@@ -11,7 +11,7 @@ export type InitPlan = {
   readonly sdks: readonly string[]
   readonly files: readonly FileChange[]
   readonly byHand: readonly ByHand[]
-  /** Files that use Everlong already. */
+  /** Files that already use Everlong. */
   readonly already: readonly string[]
   /** The command that installs the library; undefined if the project has it. */
   readonly install: string | undefined

@@ -55,7 +55,7 @@ function dependenciesOf(path: string): ReadonlySet<string> {
   return new Set(groups.flatMap((group) => Object.keys(fields[group] ?? {})))
 }
 
-/** Whether a package is in a node_modules of this folder or of one above it. */
+/** True if the package is in a node_modules of this folder or a parent. */
 export function isInstalled(folder: string, name: string): boolean {
   return above(folder).some((each) => existsSync(join(each, 'node_modules', name)))
 }

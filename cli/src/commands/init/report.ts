@@ -1,5 +1,4 @@
-// `everlong init`: finds the SDK of a project, shows what it would change, asks, changes it, and runs one simulated
-// conversation.
+// `everlong init`: finds the SDK of a project, shows its changes, asks, applies them, and runs one simulated conversation.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
@@ -64,13 +63,13 @@ function noSdk(asked: string | undefined): string {
   return `package.json has none of the SDKs that Everlong knows: ${known}. In a monorepo, name the folder of the package that calls the model. For other clients, see the library: npm install everlong.`
 }
 
-/** Returns why it failed. What the package manager prints goes to standard error. */
+/** Returns the reason if it failed. Output of the package manager goes to standard error. */
 async function install({ folder, manager }: Project, { stderr, env }: Io): Promise<string | undefined> {
   const child = spawn(manager.name, manager.install, {
     cwd: folder,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // npm is a script there. The words are constants.
+    // There, npm is a script. The words are constants.
     shell: process.platform === 'win32',
   })
   child.stdout.pipe(stderr, { end: false })

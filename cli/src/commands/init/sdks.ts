@@ -1,4 +1,4 @@
-// The SDKs that `everlong init` knows: how to find the code that calls a model, and what to change there.
+// The SDKs that `everlong init` knows: how to find the code that calls a model, and its changes.
 import {
   applyEdits,
   type CallSite,
@@ -21,17 +21,17 @@ export type Sdk = {
   readonly packages: readonly string[]
   /** The subpath of everlong. */
   readonly entry: string
-  /** What a person changes where code cannot. */
+  /** Changes that a person must make if code cannot. */
   readonly byHand: readonly string[]
   /** The calls to change. Without it, only a person can. */
   readonly calls?: { readonly from: readonly string[]; readonly names: readonly string[] }
-  /** The edits of one call, and the names that the file must also import from the SDK; undefined if a person must make them. */
+  /** The edits of one call, and the names that the file must also import from the SDK. Undefined if a person must make them. */
   readonly edit?: (site: CallSite, context: EditContext) => CallEdit | undefined
 }
 
 export type EditContext = {
   readonly source: Source
-  /** The variable that holds what `everlong()` returned. */
+  /** The variable for the result of `everlong()`. */
   readonly managed: string
 }
 
@@ -189,7 +189,7 @@ function addToLists(
   return made.length === edits.length ? { edits: made } : undefined
 }
 
-/** Undefined if the list is not written out. */
+/** Undefined if the list is not a literal. */
 function addElement(property: Node | undefined, value: string, place: 'first' | 'last'): Edit | undefined {
   const list = property?.value as Node | undefined
   if (list?.type !== 'ArrayExpression') return undefined
@@ -199,7 +199,7 @@ function addElement(property: Node | undefined, value: string, place: 'first' | 
   return place === 'first' ? insert(first.start, `${value}, `) : insert(last.end, `, ${value}`)
 }
 
-/** After the opening brace, each on a line of its own if the other properties have theirs. */
+/** After the opening brace, each on its own line if the other properties are. */
 function addProperties(
   { node, properties }: { node: Node; properties: readonly Node[] },
   written: readonly string[],
@@ -211,7 +211,7 @@ function addProperties(
   return insert(node.start + 1, written.map((property) => `${before}${property},`).join(''))
 }
 
-/** `model: anthropic('…')` is wrapped. A model that may be a name cannot be: there, `prepareStep` reduces each step. */
+/** Wraps `model: anthropic('…')`. A model that may be a name cannot be wrapped, so `prepareStep` reduces each step instead. */
 function wrapModel(site: CallSite, { source, managed }: EditContext): CallEdit | undefined {
   const options = optionsOf(site)
   if (options === 'none' || options === 'unknown') return undefined

@@ -1,8 +1,7 @@
-// A source file as `everlong init` reads it: its imports, the calls it makes, and edits to its text. Nothing here touches
-// the disk.
+// A source file for `everlong init`: its imports, its calls, and edits of its text. Does not touch the disk.
 import { type ParserPlugin, parse } from '@babel/parser'
 
-/** A node of Babel's syntax tree, as far as it is used here. */
+/** The part of a node of Babel's syntax tree that is used here. */
 export type Node = {
   readonly type: string
   readonly start: number
@@ -30,7 +29,7 @@ export type ImportedName = {
 /** A call or `new` expression. */
 export type CallSite = { readonly node: Node; readonly name: string; readonly line: number }
 
-/** Replaces the text between two places; the same place twice inserts. */
+/** Replaces the text between two positions. Equal positions insert. */
 export type Edit = { readonly start: number; readonly end: number; readonly text: string }
 
 /** Undefined if the text has a syntax error. */
@@ -111,7 +110,7 @@ export function optionsOf({
   if (!first) return 'none'
   if (first.type !== 'ObjectExpression') return 'unknown'
   const properties = nodesIn(first.properties)
-  // What is spread in could have the same option.
+  // A spread object could contain the same option.
   const isPlain = properties.every(({ type, computed }) => type !== 'SpreadElement' && computed !== true)
   return isPlain ? { node: first, properties } : 'unknown'
 }

@@ -25,7 +25,7 @@ const turns = 24
 const window = 16_000
 const rule = 'Never drop the table orders_2019.'
 
-/** What all programs share: the conversation. `ask` is the SDK's part. */
+/** The conversation, which all programs share. `ask` depends on the SDK. */
 const conversation = `
 const { url, turns, rule, window } = JSON.parse(process.env.EVERLONG_TRIAL)
 let compactions = 0
@@ -123,7 +123,7 @@ await converse(async (content) => {
   }
 }
 
-/** Uses the first of the SDKs that the project has with a provider; else the library alone. */
+/** Uses the first SDK of the project with a provider, otherwise only the library. */
 export async function tryIn(folder: string, sdkNames: readonly string[]): Promise<Trial> {
   const program = programs.find(
     ({ sdk, needs }) =>

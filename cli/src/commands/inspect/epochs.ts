@@ -76,7 +76,7 @@ function row(epoch: Epoch, screen: Screen): readonly Cell[] {
   ]
 }
 
-/** Old clients wrote how many messages there were. */
+/** Old clients recorded the number of messages. */
 function keptInWords(openedBy: Epoch['openedBy']): string {
   if (!openedBy) return ''
   const { kept, totalMessages } = openedBy

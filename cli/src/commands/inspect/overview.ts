@@ -1,4 +1,4 @@
-// `everlong inspect`: one screen about one session. Reads the whole file once, in bounded memory; changes nothing.
+// `everlong inspect`: one screen about one session. Reads the whole file once, in bounded memory, and changes nothing.
 
 import {
   bytes,
@@ -46,7 +46,7 @@ export type InspectReport = {
   readonly to: string | undefined
   readonly epochs: number
   readonly boundaries: number
-  /** By trigger, those in force. */
+  /** Compactions in force, by trigger. */
   readonly compactions: Readonly<Record<string, number>>
   /** Compactions that were undone. */
   readonly undone: number
@@ -111,7 +111,7 @@ export function gather(path: string, { io, ...options }: Asked): Promise<Outcome
 
 type Tried = { readonly explanation?: Explanation; readonly trouble?: string }
 
-/** Settings that cannot work are only one problem among others here. */
+/** Here, settings that cannot work are just one problem among others. */
 async function tryToExplain(path: string, measured: Measured): Promise<Tried> {
   try {
     return { explanation: explainFile(await openFile(path, measured), measured) }
@@ -123,7 +123,7 @@ async function tryToExplain(path: string, measured: Measured): Promise<Tried> {
 
 type Window = { readonly entries: readonly Entry[]; readonly stop: LiveWindow['stop'] }
 
-/** The entries that the view is made of. After an undo or a rewind they are before the last boundary. */
+/** The entries of the view. After an undo or a rewind they are before the last boundary. */
 function windowOf({ entries: read, view, entry }: Transcript): Window {
   const { order, stop } = liveWindow(read.map(readHead))
   const entries = order.flatMap((at) => read[at] ?? [])

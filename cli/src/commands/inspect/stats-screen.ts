@@ -57,7 +57,7 @@ function median(value: number | undefined): string | undefined {
 
 const maxRounds = 12
 
-/** Do summaries grow from round to round? A bar for each. */
+/** Shows whether summaries grow from round to round, with a bar for each. */
 function summaryRounds({ summaryRounds: rounds }: StatsReport, screen: Screen): readonly string[] {
   if (rounds.length === 0) return []
   const most = Math.max(...rounds.map(({ meanCharacters }) => meanCharacters))

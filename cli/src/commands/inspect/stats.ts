@@ -17,10 +17,10 @@ export type StatsReport = Omit<
   'models' | 'compactionModels' | 'compactionsRecorded' | 'compactionEstimates'
 > & {
   readonly paths: readonly string[]
-  /** What sessions and sub-agents used. */
+  /** Usage of sessions and sub-agents. */
   readonly models: readonly ModelCost[]
   readonly cost: Cost
-  /** What compactions themselves used: as their own runs say, and by an estimate for those without one. */
+  /** Usage of compactions: from their own runs, or estimated for those without one. */
   readonly compactionCost: {
     readonly recorded: Share
     readonly estimated: Share
@@ -37,7 +37,7 @@ export async function gather(paths: readonly string[], io: Io): Promise<Outcome<
   const { files, unreadable, withoutConversation } = statistics
   if (files === 0) return failed(nothingFound(paths, statistics))
   const report = reportOf(paths, statistics)
-  // Folders of sessions hold such files; but whoever names one expects something of it.
+  // Folders of sessions may contain such files, but a file that is named must have a conversation.
   const named = withoutConversation.find((path) => paths.includes(path))
   const isBlank = withoutConversation.length === files
   const complaint = isBlank || named !== undefined ? noConversation(named, paths) : undefined
@@ -57,7 +57,7 @@ function nothingFound(paths: readonly string[], { unreadable }: FolderStatistics
   return noTranscripts(paths)
 }
 
-/** Lets go between files, so that Ctrl-C is heard and the line of progress can be taken away first. */
+/** Yields between files, so that Ctrl-C works and the progress line can be removed first. */
 async function collect(paths: readonly string[], io: Io): Promise<FolderStatistics> {
   const progress = createProgress(io)
   const forget = io.onInterrupt?.(progress.clear)

@@ -1,4 +1,4 @@
-// One entry of a transcript in one line: what it is and its first words.
+// One entry of a transcript in one line: its kind and its first words.
 import { count, oneLine } from '@everlong/agent/render'
 import type { Block, Entry } from 'everlong'
 import { blocksOf, messagesOf, originOf, readAnswerLine, readHead, textOf } from 'everlong/internal'
@@ -35,7 +35,7 @@ export function digestOf(entry: Entry): Digest {
   }
 }
 
-/** Attachments that only the client reads are no part of the conversation. */
+/** Attachments that only the client reads are not part of the conversation. */
 export function isSeen(entry: Entry): boolean {
   return entry.record.type !== 'attachment' || messagesOf([entry]).length > 0
 }

@@ -6,13 +6,13 @@ export type TreePlace = {
   readonly row: number
   /** 0 is the trunk. */
   readonly depth: number
-  /** For a sub-agent, of which `row` is the first entry: how many entries it has. */
+  /** For a sub-agent, whose first entry is `row`: its number of entries. */
   readonly folded?: number
 }
 
 type Links = Pick<Scan, 'table' | 'graph'>
 
-/** Rows for which `isShown` says no are passed over; what hangs on them is not. */
+/** Skips rows that `isShown` rejects, but not their children. */
 export function treeOrder(scan: Links, isShown: (row: number) => boolean): readonly TreePlace[] {
   const forest = forestOf(scan)
   const places: TreePlace[] = []
@@ -62,7 +62,7 @@ function forestOf({ table, graph }: Links): Forest {
   for (let row = 0; row < table.rows; row++) {
     if (typeAt(table, row) === '') continue
     const parent = parents[row] ?? -1
-    // A sub-agent without a parent hangs where the conversation was when it began.
+    // A sub-agent without a parent becomes a child of the entry that was newest when it began.
     if (parent < 0 && isSide(row) && lastMain >= 0) parents[row] = lastMain
     const home = parents[row] ?? -1
     if (home < 0) roots.push(row)
@@ -87,7 +87,7 @@ function childrenAt(children: Map<number, number[]>, row: number): number[] {
   return fresh
 }
 
-/** In the file of a sub-agent all entries are its own: there they are the conversation. */
+/** In the file of a sub-agent, all entries are the conversation. */
 function sideOf(table: Links['table']): (row: number) => boolean {
   for (let row = 0; row < table.rows; row++) {
     const type = typeAt(table, row)
@@ -103,7 +103,7 @@ type Linked = {
   readonly rows: number
 }
 
-/** For each entry, over all that hangs on it: the newest row and how many there are. */
+/** For each entry and its descendants: the newest row and their number. */
 function sumUp({ roots, children, parents, rows }: Linked) {
   const order: number[] = []
   const stack = [...roots]

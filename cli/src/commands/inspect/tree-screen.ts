@@ -76,7 +76,7 @@ function epochLine({ epoch, time }: TreeLine, screen: Screen): string {
   return rule(words.join(' · '), screen)
 }
 
-/** Old clients wrote how many messages there were. */
+/** Old clients recorded the number of messages. */
 function keptInWords({ kept, totalMessages }: { readonly kept: number; readonly totalMessages?: number }): string {
   return totalMessages === undefined
     ? counted(kept, 'message')

@@ -1,5 +1,5 @@
-// `everlong inspect --tree`: the conversation as a tree, a line for each message. Two passes over the file: one for its links,
-// one for the words of the lines that are shown; what is in memory is a row for each entry, not the file.
+// `everlong inspect --tree`: the conversation as a tree, one line per message. Reads the file twice, once for its links and once
+// for the text of the shown lines, and keeps one row per entry in memory.
 
 import { visible } from '@everlong/agent/render'
 import { ancestryOf, createScanner, type Epoch, isPostCompact, readHead, type Scan, typeAt } from 'everlong/internal'

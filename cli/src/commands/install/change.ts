@@ -1,15 +1,15 @@
-// One change to one file, as a function of its text: how it is made, and how it is undone. Nothing here touches the disk.
+// One change of one file, as a function of its text: how to apply it and how to undo it. Does not touch the disk.
 import { addToToml, removeFromToml } from './edit-toml.ts'
 import type { Change } from './target.ts'
 
-/** A change that was made, with what undoing it needs to know. */
+/** An applied change, with the data for undoing it. */
 export type Made = { readonly type: 'file' } | { readonly type: 'toml'; readonly lines: string; readonly piece: string }
 
 export type Refusal = {
   readonly type: 'refused'
   readonly path: string
   readonly why: string
-  /** What to do by hand instead, for a person. */
+  /** Advice for a person to do it by hand. */
   readonly todo: string
 }
 
@@ -29,7 +29,7 @@ export function make(change: Change, text: FileText): ChangeResult {
   return { type: 'changed', text: added.text, made: { type: 'toml', lines: change.text, piece: added.piece } }
 }
 
-/** `text` is the file as it is now; `isNew` means that there was no file before the change. */
+/** `text` is the present file; `isNew` means that there was no file before the change. */
 export function undo(path: string, made: Made, now: { text: string; isNew: boolean }): ChangeResult {
   if (made.type === 'file') {
     return refused(path, 'it was changed since everlong wrote it', 'Delete it or move it away, then try again.')

@@ -1,11 +1,11 @@
-// Codex writes down in config.toml which hooks the person trusts: [hooks.state."CONFIG:pre_compact:0:0"]. Entries about hooks
-// that are gone with ours go too. Nothing else in the text changes.
+// Codex records in config.toml which hooks the person trusts: [hooks.state."CONFIG:pre_compact:0:0"]. Removes entries about our
+// removed hooks. Nothing else in the text changes.
 import { parse } from 'smol-toml'
 import { isSameValue } from './edit-toml.ts'
 
 type Table = { readonly [key: string]: unknown }
 
-/** `events`: those of our hooks, as Codex names them in the file. The text comes back unchanged if in doubt. */
+/** `events`: the names of our hooks' events in the file. Returns the text unchanged if in doubt. */
 export function withoutTrust(text: string, path: string, events: readonly string[]): string {
   const hooks = tableAt(parse(text.replace(/^\ufeff/, '')), 'hooks')
   const state = tableAt(hooks, 'state')
@@ -14,14 +14,14 @@ export function withoutTrust(text: string, path: string, events: readonly string
   if (keys.length === 0) return text
   const left = Object.fromEntries(Object.entries(state).filter(([key]) => !keys.includes(key)))
   const cut = keys.reduce(withoutTable, text)
-  // The table around them is Codex's too. It may be left, or never have been written.
+  // The table around them also belongs to Codex. It may remain, or never have existed.
   const isEmpty = Object.keys(left).length === 0
   const wanted = [left, ...(isEmpty ? [undefined] : [])].map((each) => withState(text, each))
   const shortest = isEmpty ? withoutHeader(cut) : cut
   return wanted.some((each) => isSameValue(parse(shortest.replace(/^\ufeff/, '')), each)) ? shortest : text
 }
 
-/** The header of the entry and the lines below it, up to the next table, with the empty lines before it. */
+/** The header of the entry and the lines up to the next table, with the empty lines before it. */
 function withoutTable(text: string, key: string): string {
   return removeTable(text, (header) => isEntry(header, key))
 }

@@ -1,4 +1,4 @@
-// Adds lines to a TOML text, and takes them out again. Nothing else in the text changes.
+// Adds lines to a TOML text and removes them again. Nothing else in the text changes.
 import { isDeepStrictEqual } from 'node:util'
 import { parse, TomlError } from 'smol-toml'
 
@@ -9,7 +9,7 @@ export type TomlRemoved = { readonly type: 'removed' | 'gone'; readonly text: st
 export type TomlProblem = {
   readonly type: 'problem'
   readonly why: string
-  /** What a person can do about it. Left out: what was to be done here, by hand. */
+  /** What a person can do about it. Absent: what this would have done, by hand. */
   readonly todo?: string
 }
 
@@ -62,7 +62,7 @@ function atStart(text: string, body: string, eol: string) {
   return { whole: text.slice(0, mark) + piece + text.slice(mark), piece }
 }
 
-/** What a text says, or why it says nothing. */
+/** The parsed text, or the reason why it cannot be parsed. */
 function tableOf(text: string): Table | string {
   try {
     return parse(text.replace(/^\ufeff/, ''))

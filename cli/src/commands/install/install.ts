@@ -1,4 +1,4 @@
-// Installs Everlong into one agent, and removes it again. What must not be overwritten is refused, and then nothing is written.
+// Installs Everlong into one agent, and removes it again. If anything must not be overwritten, nothing is written.
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeEmpty, writeAll } from '../../disk.ts'
@@ -9,9 +9,9 @@ import type { InstallTarget, Place } from './target.ts'
 
 export type InstallResult = {
   readonly plan: Plan
-  /** Folders of the plug-in's own data that go with all they hold. */
+  /** Folders of the plug-in's own data, removed with all their content. */
   readonly data: readonly string[]
-  /** Whether the plan was carried out. */
+  /** Whether the plan was executed. */
   readonly isDone: boolean
 }
 

@@ -19,7 +19,7 @@ export const pi: InstallTarget = {
   data: (place) => [join(agentFolder(place), 'everlong')],
 }
 
-/** As pi finds it. */
+/** The folder in which pi looks. */
 function agentFolder({ home, env }: Place): string {
   const folder = env.PI_CODING_AGENT_DIR
   if (folder === undefined || folder === '') return join(home, '.pi', 'agent')

@@ -1,5 +1,5 @@
-// What installing or uninstalling would do to each file, worked out before anything is written. Installing over an older
-// version is taking the old one back and making the new one, in one step.
+// Plans what installing or uninstalling does to each file, before anything is written. Installing over an older version undoes
+// the old one and applies the new one in one step.
 import { createHash } from 'node:crypto'
 import { sep } from 'node:path'
 import { type Found, isSame, missingFolders, readFileAt, type Write } from '../../disk.ts'
@@ -14,7 +14,7 @@ type Bytes = Uint8Array | undefined
 export type Plan = {
   /** In the order of writing. */
   readonly writes: readonly Write[]
-  /** Folders to make, outermost first. */
+  /** Folders to create, outermost first. */
   readonly folders: readonly string[]
   readonly refusals: readonly Refusal[]
 }
@@ -50,7 +50,7 @@ export function planInstall(target: InstallTarget, place: Place, { record, versi
   }
   const now = readFileAt(own)
   const recordWrite = { path: own, before: now.bytes, after: Buffer.from(recordText(next)), mode: 0o600 }
-  // The record first: whatever happens between two writes can then be taken back.
+  // The record comes first, so that an interruption between two writes can be undone.
   const writes = [recordWrite, ...all.map(writeOf)].filter(isReal)
   return { writes, folders: foldersFor(writes, folders), refusals }
 }
@@ -65,12 +65,12 @@ export function planUninstall(
     for (const draft of drafts.all()) draft.planned = forgotten(draft, record, forget)
   }
   const own = recordPath(home, record.target)
-  // The record last, for the same reason.
+  // The record comes last, for the same reason.
   const writes = [...drafts.all().map(writeOf), { path: own, before: readFileAt(own).bytes, after: undefined }]
   return { writes: writes.filter(isReal), folders: [], refusals: drafts.refusals }
 }
 
-/** Exactly as before, if only empty lines differ then. */
+/** Restores the original if only empty lines differ. */
 function forgotten(
   { path, planned }: Draft,
   record: InstallRecord,
@@ -89,7 +89,7 @@ function linesOf(text: string): readonly string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== '')
 }
 
-/** A file as it is and as it is planned; `base` is the file without our changes. */
+/** A file in its present and planned form; `base` is the file without our changes. */
 type Draft = {
   readonly path: string
   readonly found: Found
@@ -118,7 +118,7 @@ function draftsOf(record: InstallRecord | undefined) {
   }
 }
 
-/** The file as it would be if everlong had never been there, with everything that others changed since. */
+/** The file without everlong's changes but with all later changes by others. */
 function withoutOurs(file: FileRecord, { bytes }: Found, refusals: Refusal[]): Bytes {
   const before = file.before === null ? undefined : Buffer.from(file.before, 'base64')
   if (bytes === undefined) return undefined
@@ -137,7 +137,7 @@ function withoutOurs(file: FileRecord, { bytes }: Found, refusals: Refusal[]): B
   return text === undefined ? undefined : Buffer.from(text)
 }
 
-/** Why a file cannot be edited whatever its text is. */
+/** The reason why a file cannot be edited, regardless of its text. */
 function isOdd({ found, planned }: Draft, type: string, text: string | undefined): Refusal | undefined {
   const odd = (why: string): Refusal => ({ type: 'refused', path: '', why, todo: 'Move it away, then try again.' })
   if (found.odd !== undefined) return odd(found.odd)

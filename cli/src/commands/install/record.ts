@@ -1,5 +1,5 @@
-// What `everlong install` wrote, and the bytes from before: ~/.everlong/installed/NAME.json. Only its owner may read it,
-// since settings can hold secrets.
+// The files that `everlong install` wrote, with their previous bytes: ~/.everlong/installed/NAME.json. Readable only by its
+// owner, because settings can hold secrets.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isObject } from 'everlong/internal'
@@ -9,9 +9,9 @@ export type FileRecord = {
   readonly path: string
   /** The file before everlong changed it, in base64; null if there was none. */
   readonly before: string | null
-  /** Hashes of the file as everlong left it: of this version, and of the one it replaced. */
+  /** Hashes of the file after everlong's change: of this version, and of the one it replaced. */
   readonly after: readonly string[]
-  /** In the order in which they were made. */
+  /** In the order in which they were applied. */
   readonly made: readonly Made[]
 }
 
@@ -28,7 +28,7 @@ export function recordPath(home: string, target: string): string {
   return join(home, '.everlong', 'installed', `${target}.json`)
 }
 
-/** Everlong's own folders, innermost first. They go when they are empty, whoever made them. */
+/** Everlong's own folders, innermost first. Removed when empty, whoever created them. */
 export function ownFolders(home: string): readonly string[] {
   const folder = dirname(recordPath(home, ''))
   return [folder, dirname(folder)]
@@ -38,7 +38,7 @@ export function recordText(record: InstallRecord): string {
   return `${JSON.stringify(record, null, 2)}\n`
 }
 
-/** Undefined if the target is not installed. A record that nobody could act on is an error. */
+/** Undefined if the target is not installed. An unusable record is an error. */
 export function readRecord(home: string, target: string): InstallRecord | undefined {
   const path = recordPath(home, target)
   let text: string

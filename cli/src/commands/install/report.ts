@@ -18,7 +18,7 @@ export type InstallReport = {
   readonly title: string
   /** Shown to the user after installing. */
   readonly about: string
-  /** Whether the files are as listed now; false for a dry run and where something was refused. */
+  /** Whether the files now match the list. False for a dry run and after a refusal. */
   readonly isDone: boolean
   readonly files: readonly FileChange[]
   /** Folders of the plug-in's own data, removed with all they hold. */

@@ -1,4 +1,4 @@
-// `everlong install` without an agent: which agents Everlong is installed in, and whether the files are still as they were written.
+// `everlong install` without an agent: the agents in which Everlong is installed, and whether the files are unchanged.
 import { counted, visible } from '@everlong/agent/render'
 import packageFacts from '../../../package.json' with { type: 'json' }
 import { readFileAt } from '../../disk.ts'
@@ -21,7 +21,7 @@ export type TargetStatus = {
   readonly files: readonly { readonly path: string; readonly state: 'as-written' | 'changed' | 'missing' }[]
   /** Files that `uninstall` would ask the user to change by hand. */
   readonly byHand: readonly string[]
-  /** Why nothing is known of it. */
+  /** The reason why its state is unknown. */
   readonly trouble: string | undefined
 }
 
@@ -37,7 +37,7 @@ export function gather({ env }: Io): Outcome<StatusReport> {
 
 type State = Omit<TargetStatus, 'name' | 'title'>
 
-/** A record that cannot be read says nothing of one agent; those of the others do. */
+/** An unreadable record affects only one agent. */
 function statusAt(home: string, name: string): State {
   try {
     return statusOf(readRecord(home, name), home)

@@ -1,5 +1,5 @@
-// An agent that Everlong can be installed into, as data: which files get which changes. `install`, `uninstall`, `status` and
-// `--dry-run` all read the same list, so what is shown is what is written, and what was written can be taken back.
+// An agent for installing Everlong, as data: files and their changes. `install`, `uninstall`, `status` and `--dry-run` read the
+// same list, so exactly what is shown is written, and everything written can be undone.
 
 import { join } from 'node:path'
 
@@ -13,11 +13,11 @@ export type Place = {
 }
 
 export type Change =
-  /** A file of ours, at a path where there is none. */
+  /** A new file of ours. */
   | { readonly type: 'file'; readonly path: string; readonly content: string }
   /**
-   * Lines in a TOML file of the agent's. Refused where they would redefine a key. Tables go to the end of the file; keys
-   * without a table must go to the start, or they would belong to the last table.
+   * Lines in a TOML file of the agent's. Refused if they would redefine a key. Tables go to the end of the file; keys without a
+   * table must go to the start, or they would belong to the last table.
    */
   | { readonly type: 'toml'; readonly path: string; readonly text: string; readonly where?: 'start' | 'end' }
 
@@ -25,12 +25,12 @@ export type InstallTarget = {
   /** The word after `everlong install`. */
   readonly name: string
   readonly title: string
-  /** What the user gets, and how to turn on what is optional. */
+  /** What the user gets, and how to turn on optional parts. */
   readonly about: string
   readonly changes: (place: Place) => readonly Change[]
-  /** What the agent wrote into its own file about what we installed: `uninstall` removes it too. Returns the text without it. */
+  /** Removes what the agent wrote into its own file about our installation. Returns the text without it. */
   readonly forget?: (text: string, path: string) => string
-  /** Folders that hold nothing but what the plug-in left while it ran. `uninstall` removes them with all they hold. */
+  /** Folders with only the plug-in's data from running. `uninstall` removes them with all their content. */
   readonly data?: (place: Place) => readonly (string | DataPattern)[]
 }
 
@@ -38,11 +38,11 @@ export type InstallTarget = {
 export type DataPattern = {
   readonly folder: string
   readonly match: string
-  /** Only empty ones, and only if `folder` did not exist before: the agent makes them for any plug-in like ours. */
+  /** Only empty ones, and only if `folder` did not exist before, because the agent creates them for any similar plug-in. */
   readonly ifEmpty?: boolean
 }
 
-/** Programs of ours are modules, also below a package.json of somebody else that says otherwise. */
+/** Our programs are modules, even below another package.json that says otherwise. */
 export function moduleFolder(folder: string): Change {
   return { type: 'file', path: join(folder, 'package.json'), content: '{ "type": "module" }\n' }
 }

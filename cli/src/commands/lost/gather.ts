@@ -1,4 +1,4 @@
-// `everlong lost`: what the compactions of one session or many lost, found by code. Reads file by file, newest first.
+// `everlong lost`: what the compactions of one or many sessions lost, found by code. Reads file by file, newest first.
 
 import { statSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
@@ -66,11 +66,11 @@ function troubleAt({ path, reason }: LostReport['unreadable'][number]): string {
 
 type ReadFiles = Pick<LostReport, 'unreadable'> & {
   readonly sessions: readonly LostFile[]
-  /** Files that hold no conversation. */
+  /** Files without a conversation. */
   readonly others: readonly string[]
 }
 
-/** Yields between files, so that Ctrl-C is heard and the progress line can be removed first. */
+/** Yields between files, so that Ctrl-C works and the progress line can be removed first. */
 async function readAll(files: readonly FoundSession[], io: Io): Promise<ReadFiles> {
   const progress = createProgress(io)
   const forget = io.onInterrupt?.(progress.clear)

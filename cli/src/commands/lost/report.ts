@@ -2,13 +2,13 @@
 import type { LostFact, LostFile, LostType } from 'everlong/internal/node'
 
 export type LostReport = {
-  /** The paths that were looked at. */
+  /** The searched paths. */
   readonly paths: readonly string[]
-  /** Sessions that were found, without those that cannot be read, and how many of them were read. */
+  /** Number of readable sessions, and how many of them were read. */
   readonly found: number
   readonly read: number
   readonly counts: Readonly<Record<LostType, number>>
-  /** Those that were compacted, newest first. */
+  /** Compacted sessions, newest first. */
   readonly sessions: readonly LostSession[]
   readonly unreadable: readonly { readonly path: string; readonly reason: string }[]
   /** Agents whose sessions lost something and that Everlong could be installed into. */
@@ -24,7 +24,7 @@ export type LostSession = Pick<LostFile, 'path' | 'format' | 'sessionId' | 'comp
 
 type Optional = 'about' | 'cause' | 'by' | 'time'
 
-/** Has every field: JSON says null where one has no value. */
+/** Has every field, because JSON uses null for missing values. */
 export type ReportedFact = Omit<LostFact, Optional> & { readonly [Key in Optional]: LostFact[Key] | undefined }
 
 export type LostSource = Omit<LostReport, 'counts' | 'sessions' | 'read'> & { readonly files: readonly LostFile[] }

@@ -1,4 +1,5 @@
-// The screen of `everlong lost`. The first line says how bad it is; the rest fits a small terminal unless all is asked for.
+// The screen of `everlong lost`. The first line states how bad it is; the rest fits a small terminal unless everything is
+// requested.
 
 import { count, counted, cut, cutStart, dateTime, oneLine, padEnd, visible, wrap } from '@everlong/agent/render'
 import type { LostFile, LostType } from 'everlong/internal/node'
@@ -10,7 +11,7 @@ type Item = { readonly fact: ReportedFact; readonly session: LostSession }
 
 export type LostScreenOptions = {
   readonly all?: boolean | undefined
-  /** False where the reader has no shell at hand. Default: true. */
+  /** False if the reader has no shell. Default: true. */
   readonly hasCommands?: boolean
 }
 
@@ -60,7 +61,7 @@ function fitting(blocks: readonly (readonly string[])[], room: number): readonly
 
 const ranks: Readonly<Record<LostType, number>> = { rule: 0, decision: 1, request: 2, failure: 3, command: 4, file: 5 }
 
-/** The most harmful first; of equal harm, those of the newest session. */
+/** Most harmful first; for equal harm, those of the newest session first. */
 function itemsOf({ sessions }: LostReport): readonly Item[] {
   const items = sessions.flatMap((session) => session.facts.map((fact) => ({ fact, session })))
   return items.toSorted((a, b) => ranks[a.fact.type] - ranks[b.fact.type])
@@ -126,7 +127,7 @@ const kindWords: Readonly<Record<LostType, readonly [string, string]>> = {
   file: ['changed file', 'changed files'],
 }
 
-/** What the figures do not say. */
+/** Limits of the figures. */
 function caveats(report: LostReport, screen: Screen): readonly string[] {
   const { sessions, found, read, unreadable } = report
   const of = (why: LostSession['unknown']) => sessions.filter(({ unknown }) => unknown === why).length

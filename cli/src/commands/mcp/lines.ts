@@ -1,21 +1,21 @@
-// What a client sends, line by line, with an end to how long a line may be. The SDK's transport closes without a word when
-// a message is too long; here that one message is refused and the server continues.
+// Splits a client's input into lines of limited length. The SDK's transport closes silently if a message is too long; here only
+// that message is refused, and the server continues.
 import { Transform, type TransformCallback } from 'node:stream'
 
 export type TooLong = {
   readonly bytes: number
-  /** Of the request, if it is the first or last field. */
+  /** Id of the request, if it is the first or last field. */
   readonly id: string | number | undefined
 }
 
-/** As much of both ends of a line as an id needs. */
+/** Number of bytes at both ends of a line in which an id is searched. */
 const edge = 1_000
 
 export type LineOptions = {
   readonly maxBytes: number
-  /** A longer line is not passed on. */
+  /** Called for a line that is too long, which is not passed on. */
   readonly onTooLong: (line: TooLong) => void
-  /** Other lines are not passed on either. */
+  /** Lines that it rejects are not passed on either. */
   readonly isWanted?: (line: Buffer) => boolean
 }
 
@@ -63,7 +63,7 @@ const id = String.raw`"id"\s*:\s*(\d{1,15}|"[^"\\]{0,200}")`
 const atStart = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?${id}\s*,`)
 const atEnd = new RegExp(String.raw`,\s*${id}\s*\}$`)
 
-/** Directly at the first or the last brace it can only be the request's own. */
+/** Directly at the first or the last brace, it can only be the request's own. */
 function idIn(first: string, last: string): string | number | undefined {
   const found = (atStart.exec(first) ?? atEnd.exec(last))?.[1]
   return found === undefined ? undefined : JSON.parse(found)

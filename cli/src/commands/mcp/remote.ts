@@ -1,12 +1,12 @@
-// `everlong mcp URL`: the recall of a gateway for agents that only start programs. What comes on standard input goes to the gateway's
-// MCP endpoint, and its answers come back.
+// `everlong mcp URL`: the recall of a gateway for agents that can only start programs. Passes standard input to the gateway's MCP
+// endpoint, and returns its answers.
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Environment } from 'everlong'
 import { failed, gathered, type Outcome } from '../../outcome.ts'
 import type { McpStreams } from './server.ts'
 
-/** The key of the gateway is in the environment, so that it is in no list of processes. */
+/** The gateway's key is in the environment, so that no list of processes shows it. */
 const keyVariable = 'EVERLONG_GATEWAY_KEY'
 
 export async function serveRemote(
@@ -24,7 +24,7 @@ export async function serveRemote(
   here.onmessage = (message) => void there.send(message).catch((error: Error) => refuse(message, error))
   there.onmessage = (message) => void here.send(message).catch(say)
   there.onerror = say
-  /** Without an answer the client would wait for ever. */
+  /** Without an answer the client would wait forever. */
   const refuse = (message: unknown, error: Error): void => {
     say(error)
     if (typeof message !== 'object' || message === null || !('id' in message)) return

@@ -1,5 +1,5 @@
-// `everlong mcp FILE|DIR`: an MCP server over standard input and output, with the tools search and read over the
-// archive of a session or a folder of them. Standard output carries the protocol and nothing else.
+// `everlong mcp FILE|DIR`: an MCP server over standard input and output, with the tools search and read over the archive of a
+// session or a folder of them. Standard output carries only the protocol.
 
 import { pipeline, type Readable, type Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
@@ -18,23 +18,23 @@ export type McpArguments = {
   /** A transcript, or a folder of them. */
   readonly path: string
   readonly version: string
-  /** Where the index is kept, and which transcripts of the folder belong to it. */
+  /** The folder of the index, and which transcripts belong to it. */
   readonly archive?: Pick<ArchiveOptions, 'folder' | 'includes'>
 }
 
 export type McpStreams = {
   readonly stdin: Readable
   readonly stdout: NodeJS.WritableStream
-  /** What goes wrong is said here, for whoever looks into the client's log. */
+  /** Errors are reported here, in the client's log. */
   readonly stderr: NodeJS.WritableStream
 }
 
-/** No question about an archive is longer; the SDK's own limit is a little higher and would end the server. */
+/** No request about an archive is longer. The SDK's own limit is a little higher and would end the server. */
 const maxRequestBytes = 8 << 20
 
 /** Serves until the client goes away. */
 export async function serve(options: McpArguments, streams: McpStreams): Promise<Outcome<'served'>> {
-  // The client waits for an answer to its first words: a large archive is indexed while it is already served.
+  // The client waits for an answer to its first message, so a large archive is indexed while it is already served.
   let archive: Archive | undefined
   const opened = expecting(options.path, () => {
     archive = openArchive(options.path, { ...options.archive, budgetMs: 0 })
@@ -57,7 +57,7 @@ async function serveFrom(archive: Archive, options: McpArguments, streams: McpSt
       onTooLong: (line) => refuse(line, streams),
       isWanted: (line) => isMessage(line, streams),
     })
-    // Also when the input breaks off: then this one is closed, and the server with it.
+    // If the input breaks off, this one closes, and the server with it.
     pipeline(streams.stdin, input, () => undefined)
     const closed = closing(server, input)
     await server.connect(new StdioServerTransport(input, streams.stdout as Writable))
@@ -71,7 +71,7 @@ async function serveFrom(archive: Archive, options: McpArguments, streams: McpSt
   }
 }
 
-/** The SDK's transport does not notice the end of its input: without this the server would outlive its client. */
+/** The SDK's transport does not notice the end of its input, so the server would outlive its client. */
 function closing(server: McpServer, stdin: Readable): Promise<void> {
   return new Promise((resolve) => {
     server.server.onclose = resolve
@@ -88,7 +88,7 @@ function refuse({ bytes, id }: TooLong, { stdout, stderr }: McpStreams): void {
   else stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
 }
 
-/** The SDK drops a request that is wrong in itself, such as one with a list for `params`, and its client would wait for ever. */
+/** The SDK drops an invalid request, such as one with a list for `params`, and its client would wait forever. */
 function isMessage(line: Buffer, { stdout }: McpStreams): boolean {
   const message = parsed(line.toString('utf8'))
   const id = isObject(message) && 'method' in message ? message.id : undefined
@@ -110,7 +110,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A step at a time, so that requests are answered in between. A failure ends no server: calls meet it and answer so. */
+/** Indexes in steps, so that requests are answered in between. A failure does not end the server: calls fail with the same error. */
 async function indexInBackground(archive: Archive, signal: AbortSignal, { stderr }: McpStreams): Promise<void> {
   try {
     while (!signal.aborted && !archive.refresh({ budgetMs: 200 }).complete) await setImmediate()

@@ -15,9 +15,9 @@ export type MemoryOptions = { readonly write?: boolean; readonly json?: boolean 
 
 export type MemoryReport = {
   readonly path: string
-  /** Where the notes lie, or would. */
+  /** The path of the notes, existing or not. */
   readonly notes: string
-  /** kept: they were there. made: they were made just now, without a model. */
+  /** kept: they existed. made: they were made now, without a model. */
   readonly origin: 'kept' | 'made'
   readonly isWritten: boolean
   readonly tokens: number

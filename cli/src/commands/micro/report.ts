@@ -1,5 +1,5 @@
-// `everlong micro`: what each reduction that needs no model would do to a session now, what it saves and what it costs in
-// cache. A dry run, unless --apply saves the originals next to the session and appends the edits.
+// `everlong micro`: what each reduction without a model would do to a session now, its savings and its cost in cache. A dry run,
+// unless --apply saves the originals next to the session and appends the edits.
 import {
   type CacheState,
   type ContextSize,
@@ -24,9 +24,9 @@ import { failed, type Outcome, opening, orNoTranscript } from '../../outcome.ts'
 import { countingOf, explainFile, openFile, type WindowChoice } from '../../session.ts'
 
 export type MicroOptions = WindowChoice & {
-  /** By name, with or without `micro-`; all of them when none is named. */
+  /** By name, with or without `micro-`. Default: all. */
   readonly mechanism?: readonly string[]
-  /** The clock reading to plan with; the clock's own when not given. */
+  /** The time to plan with. Default: now. */
   readonly now?: number
   readonly keep?: number
   readonly target?: number
@@ -42,7 +42,7 @@ export type MicroReport = {
   readonly model: string | undefined
   readonly now: number
   readonly size: ContextSize
-  /** Where micro-compaction by size begins. */
+  /** The size at which micro-compaction by size begins. */
   readonly warning: number
   readonly cache: CacheState
   readonly reductions: readonly MicroReduction[]
@@ -53,9 +53,9 @@ export type MicroReduction = {
   readonly mechanism: string
   readonly type: 'planned' | 'declined'
   readonly why: DeclineReason | undefined
-  /** Why it would act, or why not, in words. */
+  /** Why it would or would not act, as a sentence. */
   readonly reason: string
-  /** Edits of the transcript, or options of the next request: those cannot be applied to a file. */
+  /** Edits of the transcript, or options of the next request, which cannot be applied to a file. */
   readonly way: 'edits' | 'request' | undefined
   readonly freed: number
   readonly thinking: ThinkingOutcome | undefined
@@ -63,13 +63,13 @@ export type MicroReduction = {
   readonly edits: readonly Edit[]
   readonly request: RequestOptions | undefined
   readonly worth: Worth | undefined
-  /** The sum in words. */
+  /** The balance as a sentence. */
   readonly sum: string | undefined
 }
 
 export type MicroApplied = {
   readonly mechanism: string
-  /** The entries that were appended. */
+  /** The appended entries. */
   readonly uuids: readonly string[]
   readonly freed: number
   readonly size: ContextSize
@@ -92,7 +92,7 @@ export async function gather(path: string, asked: Asked): Promise<Outcome<MicroR
   return apply(file, planned.report, asked)
 }
 
-/** What is wrong with the names on the command line; undefined if nothing is. */
+/** The problem with the names on the command line. Undefined if there is none. */
 export function unknownMechanism(names: readonly string[] = []): string | undefined {
   const known = reductions.map(({ name }) => shortName(name))
   const unknown = names.find((name) => !known.includes(shortName(name)))
@@ -119,8 +119,8 @@ function plan(file: ReadFile, asked: Asked): MicroReport {
   }
   const local = situationOf(view, input)
   const remote = situationOf(view, { ...input, client: { contextManagement: true }, weigher: local.weigher })
-  // A file has no client that could be asked for something: what edits the transcript is planned as --apply does it. The
-  // others are planned for the public API.
+  // A file has no client with abilities, so mechanisms that edit the transcript are planned like --apply, and the others for the
+  // public API.
   const explained = chosen.flatMap((mechanism) =>
     explainReductions(view, mechanism.asksServer ? remote : local, [mechanism]),
   )

@@ -1,4 +1,4 @@
-// The screen of `everlong micro`: for each reduction what would go, why, and the sum.
+// The screen of `everlong micro`: what each reduction would remove, why, and the balance.
 
 import { count, counted, cutStart, duration, oneLine, visible } from '@everlong/agent/render'
 import type { PlannedItem } from 'everlong/internal/compaction'
@@ -57,7 +57,7 @@ const maxItems = 12
 function itemLines(items: readonly PlannedItem[], screen: Screen): readonly string[] {
   if (items.length === 0) return []
   const shown = items.slice(0, maxItems)
-  // The end of a path says more than its beginning.
+  // The end of a path is more informative than its beginning.
   const room = Math.max(12, screen.width - 56)
   const rows = shown.map(({ type, tool, path, message, tokens, why, toolUseId, uuids }) => [
     count(tokens),

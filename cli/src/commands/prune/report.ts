@@ -1,5 +1,5 @@
-// `everlong prune`: shows which sessions nobody has changed for a long time, asks, and erases them with everything that is kept
-// next to them. Nothing else in Everlong deletes a session.
+// `everlong prune`: shows sessions that have not changed for a long time, asks, and erases them with all their files. Nothing
+// else in Everlong deletes a session.
 import { count, counted, dateTime, visible } from '@everlong/agent/render'
 import { StoreError } from 'everlong'
 import type { SessionInfo, SessionStore } from 'everlong/stores'
@@ -16,9 +16,9 @@ type Asked = PruneOptions & { readonly io: Io }
 export type PruneReport = {
   readonly path: string
   readonly days: number
-  /** Sessions that were looked at. */
+  /** Number of sessions checked. */
   readonly all: number
-  /** Those to remove, the oldest first. A session whose sub-agents were used since stays. */
+  /** Sessions to remove, oldest first. A session stays if its sub-agents were used since. */
   readonly sessions: readonly { readonly id: string; readonly changed: string; readonly user?: string }[]
   /** `not-asked`: there is no terminal to ask on, and --yes is missing. */
   readonly state: 'removed' | 'refused' | 'not-asked' | 'nothing-to-do'
@@ -73,7 +73,7 @@ async function everySession(store: SessionStore): Promise<readonly SessionInfo[]
   }
 }
 
-/** Unchanged since then, and nobody writes them. Erasing a session erases its sub-agents, so these must be unused too. */
+/** Unchanged since then, and without a writer. Erasing a session erases its sub-agents, so these must be unused too. */
 function unusedFor(all: readonly SessionInfo[], since: number): readonly SessionInfo[] {
   const isUsed = ({ changed, isHeld }: SessionInfo) => isHeld || !(Date.parse(changed) < since)
   const used = new Set(all.filter(isUsed).map(({ id }) => id))
@@ -84,7 +84,7 @@ function unusedFor(all: readonly SessionInfo[], since: number): readonly Session
   return all.filter(({ id }) => !used.has(id)).toSorted((one, other) => (one.changed < other.changed ? -1 : 1))
 }
 
-/** Leaves those that somebody has used since they were shown. */
+/** Spares sessions that were used after they were shown. */
 async function erase(store: SessionStore, shown: readonly SessionInfo[]): Promise<number> {
   const now = new Map((await everySession(store)).map((info) => [info.id, info]))
   const isSame = ({ id, changed }: SessionInfo) => now.get(id)?.changed === changed && now.get(id)?.isHeld === false

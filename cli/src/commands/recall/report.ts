@@ -1,4 +1,4 @@
-// `everlong recall`: searches the archive of a session or a folder of them, or reads one text of it again.
+// `everlong recall`: searches the archive of a session or a folder of them, or reads one text from it.
 
 import { statSync } from 'node:fs'
 import { oneLine, visible, wrap } from '@everlong/agent/render'
@@ -51,7 +51,7 @@ export function gather(path: string, words: readonly string[], options: Asked): 
   })
 }
 
-/** Nothing can be found where there is no conversation. */
+/** Without a conversation nothing can be found. */
 function whyNothing(path: string, isFolder: boolean): Outcome<RecallReport> | undefined {
   if (isFolder) return findTranscripts([path]).files.length === 0 ? failed(noTranscripts([path])) : undefined
   return readTranscript(path).lastUuid === undefined ? failed(noTranscript(path)) : undefined
@@ -103,7 +103,7 @@ export function render(report: RecallReport, screen: Screen): readonly string[] 
   return [...some, ...cards, ...(notes.length > 0 ? ['', ...notes] : [])]
 }
 
-/** Nobody should take a search for complete that was not. */
+/** Warns that a search was not complete. */
 function notSearched([first, ...others]: Unreadable): readonly string[] {
   if (first === undefined) return []
   const { path, line, reason } = first
@@ -111,7 +111,7 @@ function notSearched([first, ...others]: Unreadable): readonly string[] {
   return [oneLine(`Not searched: ${path}${line === undefined ? '' : `:${line}`} (${reason})${more}.`)]
 }
 
-/** Into a file goes the text as it is; on a terminal it must not take over. */
+/** A file gets the text unchanged, but on a terminal it must be harmless. */
 function readingLines(text: string, screen: Screen): readonly string[] {
   const lines = text.replace(/\n$/, '').split('\n')
   return screen.isTerminal ? lines.map((line) => visible(line.replaceAll('\t', '  '))) : lines

@@ -1,5 +1,5 @@
-// `everlong repair` without --out: what is wrong with a file, and what a repaired one would hold. Writes nothing. Exit code 1 when
-// there are errors; notes are how such files are and do not count.
+// `everlong repair` without --out: the problems of a file, and the content of a repaired one. Writes nothing. Exit code 1 if
+// there are errors; notes are normal for such files and do not count.
 
 import { count, counted, oneLine, padStart, visible, wrap } from '@everlong/agent/render'
 import type { Finding } from 'everlong/internal'

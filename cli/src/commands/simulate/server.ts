@@ -1,5 +1,5 @@
 // `everlong simulate`: serves the Messages API on this machine until it is stopped. No key, no network, no model: a scripted
-// agent answers, on a made-up repository, and writes summaries and notes when asked.
+// agent answers about a made-up repository, and writes requested summaries and notes.
 
 import { counted, dollars } from '@everlong/agent/render'
 import {
@@ -21,7 +21,7 @@ import { failed, gathered, type Outcome, portTrouble, systemTrouble } from '../.
 export type SimulateOptions = {
   readonly port: number
   readonly seed: number
-  /** A window for every model, to see overflows early. */
+  /** A window for every model, to see overflows soon. */
   readonly window?: number
   readonly overflow?: string
   readonly json?: boolean
@@ -29,7 +29,7 @@ export type SimulateOptions = {
 
 export type SimulateReport = {
   readonly requests: number
-  /** In dollars, without the requests to models whose price is not known. */
+  /** In dollars, without requests to models whose price is unknown. */
   readonly cost: number
   readonly unpriced: number
 }
@@ -67,7 +67,7 @@ async function serve(
   })
   try {
     const { port, url } = server
-    // Listening first: whoever reads the greeting may stop it at once.
+    // Listens first, because a reader of the greeting may stop it at once.
     const stopped = untilStopped?.()
     stdout.write(options.json ? `${JSON.stringify({ port, url })}\n` : greeting(url, options.window))
     await stopped

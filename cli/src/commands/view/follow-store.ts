@@ -1,5 +1,4 @@
-// Keeps a copy of a store's sessions up to date while the page is open: new sessions are copied, and records that were added since
-// are appended.
+// Keeps a copy of a store's sessions up to date while the page is open: copies new sessions and appends new records.
 import { StoreError } from 'everlong'
 import { copySessions, type SessionInfo, type SessionStore, type StoredRecord } from 'everlong/stores'
 
@@ -9,7 +8,7 @@ export type Following = {
   /** Only this session and its sub-agents. Default: all. */
   readonly session?: string | undefined
   readonly everyMs: number
-  /** Called when the store stops answering, and once it answers again. */
+  /** Called when the store stops answering, and when it answers again. */
   readonly onTrouble: (why: string | undefined) => void
 }
 
@@ -52,7 +51,7 @@ type Stores = Pick<Following, 'from' | 'to' | 'session'>
 function createCatchUp({ from, to, session }: Stores): () => Promise<void> {
   const seen = new Map<string, string>()
   const counts = new Map<string, number>()
-  // Two appends can have the same time, so a session that changed is read once more.
+  // Two appends can have the same time, so a changed session is read once more.
   const again = new Set<string>()
   const isWanted = ({ id, parent }: SessionInfo) => session === undefined || id === session || parent === session
   return async () => {
@@ -83,7 +82,7 @@ async function countIn(store: SessionStore, id: string): Promise<number> {
 
 type Copy = { readonly from: SessionStore; readonly to: SessionStore; readonly id: string; readonly count: number }
 
-/** `count` is how many records the copy has. Returns how many it has now. */
+/** `count`: number of records in the copy. Returns the new number. */
 async function bringIn({ from, to, id, count }: Copy): Promise<number> {
   if (count === 0) {
     await copySessions({ from, to, sessions: [id] })

@@ -90,7 +90,7 @@ async function serve(paths: readonly string[], { port, open, content, io }: Aske
   const undo = io.undoInStore ?? undoIn(io)
   const viewer = await startViewer({ paths, port, env: io.env, page, undo, isContentHidden: !content })
   try {
-    // Listening first: whoever reads the address may stop it at once.
+    // Listens first, because a reader of the address may stop it at once.
     const stopped = io.untilStopped?.()
     io.stdout.write(`Open ${viewer.url}\n\nOnly this machine can read it. Press Ctrl-C to stop.\n`)
     if (open) openBrowser(viewer.url)
@@ -100,7 +100,7 @@ async function serve(paths: readonly string[], { port, open, content, io }: Aske
   }
 }
 
-/** What `everlong undo` does. */
+/** Does the same as `everlong undo`. */
 function undoIn(io: Io): Undo {
   return async (path, uuid) => {
     const { gather } = await import('../edit/undo.ts')
@@ -109,7 +109,7 @@ function undoIn(io: Io): Undo {
   }
 }
 
-/** In the package it lies next to the program; in a checkout it is built when a source has changed. */
+/** In the package it is next to the program; in a checkout it is built when a source has changed. */
 async function pageFolder({ stderr }: Io): Promise<string> {
   const built = fileURLToPath(new URL('page', import.meta.url))
   if (existsSync(built)) return built
@@ -118,7 +118,7 @@ async function pageFolder({ stderr }: Io): Promise<string> {
   return buildPage(() => stderr.write('Building the page (once, a few seconds).\n'))
 }
 
-/** Without a desktop the address on the screen must do. */
+/** Without a desktop the user opens the printed address. */
 function openBrowser(url: string): void {
   const [command, ...args] =
     process.platform === 'darwin'
