@@ -14,7 +14,7 @@ test('TodoWrite takes a list and says where it stands', async () => {
 })
 
 describe('plan mode', () => {
-  test('is entered, asks with the plan, and ends in the mode before when the person agrees', async () => {
+  test('is entered, asks with the plan, and asks before each edit when the person agrees', async () => {
     const bench = await setBench({ startMode: 'accept-edits' })
     expect(await bench.say('ExitPlanMode', { plan: 'x' })).toContain('ERROR: Plan mode is not on')
     await bench.say('EnterPlanMode', {})
@@ -25,7 +25,7 @@ describe('plan mode', () => {
       content: 'The user agrees to the plan. Plan mode is off: carry it out.',
       details: { plan: '1. Look\n2. Leap' },
     })
-    expect(bench.mode()).toBe('accept-edits')
+    expect(bench.mode()).toBe('ask')
     expect(bench.asked).toEqual([
       {
         toolUseId: 'toolu_4',
@@ -35,6 +35,24 @@ describe('plan mode', () => {
         offersEdits: true,
       },
     ])
+  })
+
+  test('ends in the mode that the person chose', async () => {
+    const bench = await setBench({ startMode: 'ask', answer: () => ({ type: 'accept-edits' }) })
+    await bench.say('EnterPlanMode', {})
+    await bench.call('ExitPlanMode', { plan: 'x' })
+    expect(bench.mode()).toBe('accept-edits')
+  })
+
+  test('ends in the mode "allow" only when it was on before, and says so', async () => {
+    const bench = await setBench({ startMode: 'allow' })
+    await bench.say('EnterPlanMode', {})
+    await bench.call('ExitPlanMode', { plan: 'x' })
+    expect(bench.mode()).toBe('allow')
+    expect(bench.asked.at(-1)).toMatchObject({ tool: 'ExitPlanMode', offersEdits: false })
+    bench.setMode('plan')
+    await bench.call('ExitPlanMode', { plan: 'y' })
+    expect(bench.mode()).toBe('ask')
   })
 
   test('stays on when there is nobody to agree', async () => {

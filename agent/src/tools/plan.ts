@@ -27,11 +27,13 @@ export function planTools(person: Person, mode: Mode): readonly AnyTool[] {
         return failed('Plan mode is not on: there is nothing to leave. Carry on with the task.')
       const title = 'Leave plan mode and carry out this plan'
       const detail = { type: 'markdown', text: plan } as const
-      const request = { toolUseId, tool: 'ExitPlanMode', title, detail, offersEdits: true }
+      const agreed = before === 'allow' ? 'allow' : 'ask'
+      const request = { toolUseId, tool: 'ExitPlanMode', title, detail, offersEdits: agreed === 'ask' }
       const answer = await person.askPermission(request, signal)
       if (answer.type === 'deny') return failed(rejected(answer))
       // The person may have switched modes while reading.
-      if (mode.get() === 'plan') mode.set(answer.type === 'accept-edits' ? 'accept-edits' : before)
+      if (mode.get() === 'plan') mode.set(answer.type === 'accept-edits' ? 'accept-edits' : agreed)
+      before = 'ask'
       return { content: 'The user agrees to the plan. Plan mode is off: carry it out.', details: { plan } }
     },
   })

@@ -21,7 +21,7 @@ export function permissionOptions({
       { label: answers.no, key: 'n', answer: { type: 'deny' } },
     ]
   }
-  const { once, edits, no } = tool === 'ExitPlanMode' ? planWords : words
+  const { once, edits, no } = tool !== 'ExitPlanMode' ? words : offersEdits ? planWords : freePlanWords
   return [
     { label: once, key: 'y', answer: { type: 'allow' } },
     ...(offersEdits ? [{ label: edits, key: 'e', answer: { type: 'accept-edits' } } as const] : []),
@@ -46,6 +46,8 @@ const planWords = {
   edits: 'Carry it out, and accept all edits in the workspace',
   no: 'Keep planning, and say what to change',
 }
+/** In the mode `allow`, the agent continues without questions. */
+const freePlanWords = { ...planWords, once: 'Carry it out, and ask about nothing' }
 const keptIn = {
   project: { label: '… always in this project', key: 'p' },
   user: { label: '… always in all projects', key: 'u' },

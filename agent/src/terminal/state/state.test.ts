@@ -8,6 +8,7 @@ import type { Press } from '../input/keys.ts'
 import type { Effect } from './effects.ts'
 import { asked, greet, hear, settle, withdrawn } from './hear.ts'
 import { press } from './press.ts'
+import { permissionOptions } from './press-asks.ts'
 import { firstState, type TerminalState, withoutPrinted } from './state.ts'
 
 const idle: AgentState = { isBusy: false, sessionId: 's', mode: 'ask', model: 'm', queued: [], tasks: [] }
@@ -316,6 +317,19 @@ describe('dialogs', () => {
       { type: 'answer', id: 7, answer: { type: 'allow' } },
     ])
     expect([pressed(asking, typed('e')).effects, pressed(editing, typed('a')).effects]).toEqual([[], []])
+  })
+
+  test('the answers to a plan say whether edits ask afterwards', () => {
+    const labels = (offersEdits: boolean) =>
+      permissionOptions({ toolUseId: 't', tool: 'ExitPlanMode', title: 'A plan', offersEdits }).map(
+        ({ label, key }) => `${key} ${label}`,
+      )
+    expect(labels(true)).toEqual([
+      'y Carry it out, and ask before each edit',
+      'e Carry it out, and accept all edits in the workspace',
+      'n Keep planning, and say what to change',
+    ])
+    expect(labels(false)).toEqual(['y Carry it out, and ask about nothing', 'n Keep planning, and say what to change'])
   })
 
   test('whether to trust a folder starts at no, and Esc, Enter and n mean no without a reason', () => {
