@@ -56,11 +56,15 @@ function fieldOf(input: unknown, name: string): unknown {
 export function outcomeOf({ name, output, isError }: FinishedCall): string {
   const tests = /Tests {2}(.*?)(?: \(\d+\))?$/m.exec(output)?.[1]
   if (tests !== undefined) return tests.replace(' | ', ', ')
-  if (isError) return output.split('\n').find((line) => line.trim() !== '') ?? 'failed'
+  if (isError) return (output.split('\n').find((line) => line.trim() !== '') ?? 'failed').replace(untilThen, '')
   if (/^(?:Started in|The user sent (?:it|this command) to) the background as /.test(output)) return 'in the background'
   if (name === 'Edit') return 'changed'
   if (name === 'Write') return 'written'
   if (name === 'TodoWrite') return 'noted'
+  if (name === 'EnterPlanMode') return 'plan mode is on'
+  if (name === 'ExitPlanMode') return 'you agreed'
+  if (name === 'Read' && output === '[image]') return 'an image'
+  if (name === 'Read' && unchanged.test(output)) return 'unchanged'
   if (name === 'AskUserQuestion') return answersIn(output)
   const [, refused] = refusedConnections.exec(output) ?? []
   if (refused !== undefined) return `${refused} refused`
@@ -77,7 +81,11 @@ function answersIn(output: string): string {
   return lines.length === 0 ? 'no answer' : lines.join(' ').replaceAll(/\s+/g, ' ')
 }
 
-const showsAnswer: ReadonlySet<string> = new Set(['McpCall', 'ToolSearch', 'ExitPlanMode', 'EnterPlanMode', 'TaskStop'])
+const showsAnswer: ReadonlySet<string> = new Set(['McpCall', 'ToolSearch', 'TaskStop'])
+/** The output of a command that was stopped follows on the next lines. */
+const untilThen = / Output until then:$/
+/** What Read says instead of a text that stands in the conversation already. */
+const unchanged = /^.* is unchanged since you read it: [^\n]*$/
 
 /** The note at the end of a command's output. Some programs report success even if they could not connect. */
 const refusedConnections = /\[The sandbox refused connections to ([^\s\]]+(?:, [^\s\]]+)*)\. [^\n]*\]$/

@@ -49,6 +49,43 @@ test.each([
   expect(itemLines({ type: 'call', call: failed, hasGap: false }, sheet).slice(1)).toEqual(lines)
 })
 
+const lineOf = (shown: object, width: number) =>
+  itemLines({ type: 'call', call: { ...call, ...shown }, hasGap: false }, createSheet({ width, isColored: false }))
+
+test('why a call failed can be read: next to its name, or below it, in at most three lines', () => {
+  const failed = { name: 'Edit', subject: 'a.ts', isError: true }
+  const why = 'a.ts has not been read.'
+  expect(lineOf({ ...failed, outcome: why }, 37)).toEqual([`✗ Edit a.ts · ${why}`])
+  expect(lineOf({ ...failed, outcome: why }, 36)).toEqual(['✗ Edit a.ts', `    ${why}`])
+  const long = 'a.ts has not been read in this conversation. Read it first, and then edit it again.'
+  expect(lineOf({ ...failed, outcome: long }, 30)).toEqual([
+    '✗ Edit a.ts',
+    '    a.ts has not been read in',
+    '    this conversation. Read it',
+    '    first, and then edit it a…',
+  ])
+})
+
+test('a command that was refused shows the reason once', () => {
+  const why = 'Permission was denied: plan mode is on, so nothing may be changed.'
+  const refused = { name: 'Bash', subject: 'git log --oneline; touch x', isError: true, outcome: why, output: why }
+  expect(lineOf(refused, 60)).toEqual([
+    '✗ Bash git log --oneline; touch x',
+    '    Permission was denied: plan mode is on, so nothing may',
+    '    be changed.',
+  ])
+})
+
+test('a result gets the room that its subject does not need', () => {
+  const answer = 'mcp__prices__price_of, mcp__prices__name_of'
+  const found = { name: 'ToolSearch', subject: '“x”', outcome: answer }
+  expect(lineOf(found, 62)).toEqual([`● ToolSearch “x” · ${answer}`])
+  expect(lineOf(found, 61)).toEqual([`● ToolSearch “x” · ${answer.slice(0, -2)}…`])
+  expect(lineOf({ ...found, subject: 'y'.repeat(60), outcome: '3 lines' }, 40)).toEqual([
+    `● ToolSearch ${'y'.repeat(16)}… · 3 lines`,
+  ])
+})
+
 const prompt = (lines: readonly string[]) =>
   itemLines({ type: 'prompt', prompt: { text: lines.join('\n') }, hasGap: false }, sheet)
 

@@ -127,15 +127,27 @@ function foldedPrompt(text: string): string {
 function callLines(call: FinishedCall, sheet: ItemSheet): readonly string[] {
   const { paint, width } = sheet
   const dot = call.isError ? paint('red', '✗') : paint('green', '●')
-  const line = `${dot} ${callTitle(call, width - 2)}`
+  const isCut = call.isError && columnsOf(oneLine(call.outcome)) > outcomeRoom(call, width - 2)
+  const line = `${dot} ${isCut ? callSubject(call, width - 2) : callTitle(call, width - 2)}`
   if (call.todos && !call.isError) return [line, ...call.todos.map((todo) => todoLine(todo, sheet))]
   const inside = { ...sheet, width: width - 4 }
   // The person has read and approved the plan, so all of it stays.
   if (call.plan !== undefined && !call.isError) return [line, ...indented(markdownLines(call.plan, inside))]
   if (call.name === '!')
     return [line, ...folded(wrapText(safeText(call.output).trimEnd(), width - 4), mostShellLines, sheet)]
-  if (call.name === 'Bash' && call.isError) return [line, ...failedLines(call, inside)]
+  if (call.isError) {
+    const reason = isCut ? reasonLines(call, inside) : []
+    return [line, ...reason, ...(call.name === 'Bash' ? failedLines(call, inside) : [])]
+  }
   return call.diff === undefined ? [line] : [line, ...folded(diffLines(call.diff, inside), mostDiffLines, sheet)]
+}
+
+/** Why a call failed, if it has no room next to the name. */
+function reasonLines({ outcome }: FinishedCall, { paint, width }: ItemSheet): readonly string[] {
+  const lines = wrapText(oneLine(outcome), width)
+  const left = lines.slice(0, mostReasonLines)
+  if (lines.length > left.length) left.push(cut(`${left.pop() ?? ''} ${lines[mostReasonLines] ?? ''}`, width))
+  return indented(left.map((line) => paint('dim', line)))
 }
 
 /** How a failed or interrupted command ended. The first line is the outcome, and the reason is usually in the last lines. */
@@ -149,6 +161,7 @@ function failedLines({ output }: FinishedCall, { paint, width, expand }: ItemShe
   return indented([...before, ...lines.slice(-mostFailedLines)].map((line) => paint('dim', cut(line, width))))
 }
 
+const mostReasonLines = 3
 const mostFailedLines = 5
 const mostDiffLines = 12
 const mostShellLines = 20
@@ -172,11 +185,18 @@ export function todoLine({ text, status }: Todo, { paint, width }: Sheet, indent
 /** `Read src/main.ts · 120 lines`, cut in the middle part. */
 export function callTitle(call: FinishedCall, width: number): string {
   const changed = call.diff === undefined ? '' : ` ${changedLines(call.diff)}`
-  const outcome = cut(oneLine(call.outcome) + changed, Math.max(10, Math.floor(width / 2)))
-  const subject = subjectOf(call)
-  const name = nameOf(call)
-  const room = width - columnsOf(name) - columnsOf(outcome) - 4
-  return cut(`${name} ${subject === '' ? '' : `${cut(subject, Math.max(4, room))} `}· ${outcome}`, width)
+  const outcome = cut(oneLine(call.outcome) + changed, outcomeRoom(call, width))
+  return `${callSubject(call, width - columnsOf(outcome) - 3)} · ${outcome}`
+}
+
+function callSubject(call: FinishedCall, width: number): string {
+  return cut(`${nameOf(call)} ${subjectOf(call)}`.trimEnd(), width)
+}
+
+/** At least half of the line, and what the subject does not need. */
+function outcomeRoom(call: FinishedCall, width: number): number {
+  const rest = width - columnsOf(callSubject(call, width)) - 3
+  return Math.max(10, Math.floor(width / 2), rest)
 }
 
 /** A model may call a tool by any name. */

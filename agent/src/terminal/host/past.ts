@@ -24,7 +24,7 @@ export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
       .map(({ id, name, input }): UiEvent => {
         const result = results.get(id)
         const call = callOf({ toolUseId: id, name, input }, { folder })
-        const content = result === undefined ? 'It was not finished.' : textOf(result.content)
+        const content = result === undefined ? 'It was not finished.' : blocksOf(result.content)
         return finishedCall(call, { content, isError: result === undefined || result.is_error === true }, folder)
       }),
   ])

@@ -72,6 +72,20 @@ test.for([
   expect([subjectOf(call, '/repo/a'), outcomeOf(call)]).toEqual([subject, outcome])
 })
 
+test.for([
+  ['Read', '[image]', 'an image'],
+  ['Read', 'src/a.ts is unchanged since you read it: its text is above.', 'unchanged'],
+  ['EnterPlanMode', 'Plan mode is on. Look at what you need.', 'plan mode is on'],
+  ['ExitPlanMode', 'The user agrees to the plan. Plan mode is off: carry it out.', 'you agreed'],
+] as const)('what %s says to the model is short for a person', ([name, output, outcome]) => {
+  expect(outcomeOf({ name, input: {}, output, isError: false })).toBe(outcome)
+})
+
+test('a stopped command says so without what it says to the model', () => {
+  const output = 'The command was stopped by the user. Output until then:\nbegun'
+  expect(outcomeOf({ name: 'Bash', input: {}, output, isError: true })).toBe('The command was stopped by the user.')
+})
+
 test('a word for the shell is taken for itself, whatever is in it', () => {
   const texts = fc.sample(fc.string({ unit: 'grapheme' }), 40).map((text) => text.replaceAll('\0', ''))
   const words = [...texts, "it's", '$(date)', '', '/tmp/a b'].map(shellWord).join(' ')
