@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { reductions } from './core/mechanisms/lists.ts'
 import type { RunningMechanism } from './core/mechanisms/mechanism.ts'
 import { shapeOf } from './core/message/shape.ts'
 import type { Restore } from './core/ports/restore.ts'
@@ -229,8 +230,9 @@ describe('the engine', () => {
       model: offline(),
       environment: {},
       files: { read: async () => ({ type: 'text', text }) },
-      mechanisms: ({ compact }) => {
-        seen.push(...compact.map(({ name }) => name))
+      settings: { collapse: true, reductions: { native: {} } },
+      mechanisms: ({ compact, reduce }) => {
+        seen.push(...compact.map(({ name }) => name), ...reduce.map(({ name }) => name))
         return { compact: [mine, ...compact] }
       },
     })
@@ -241,7 +243,7 @@ describe('the engine', () => {
     session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: text }] })
     session.record(answer)
     const { tried } = await session.compact()
-    expect(seen).toEqual(['session-memory', 'compact'])
+    expect(seen).toEqual(['session-memory', 'compact', 'collapse', ...reductions.map(({ name }) => name)])
     expect(tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([
       'mine declined',
       'session-memory declined',

@@ -1,7 +1,8 @@
 // The engine: opens sessions of a store and gives each its parts. Runs in any runtime; node-engine.ts adds transcripts by path,
 // files, git and hooks. The behavior of a session is in core/session.
 import { Collapser } from './core/collapse/collapse.ts'
-import { defaultMechanisms } from './core/mechanisms/lists.ts'
+import { reductionsWith } from './core/mechanisms/lists.ts'
+import type { Mechanisms } from './core/mechanisms/mechanism.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit } from './core/ports/events.ts'
 import type { HookCall } from './core/ports/hooks.ts'
@@ -350,13 +351,13 @@ function mechanismsFor(
   memory: Memory,
 ): Pick<Runtime, 'mechanisms' | 'background' | 'memoryState'> {
   const collapser = settings.collapse ? new Collapser() : undefined
-  const compact = loadedMechanism('compact', ({ summarize }, context) => summarize(context, settings.keep))
-  const defaults = defaultMechanisms({
-    collapse: collapser?.mechanism,
-    memory: loadedMechanism('session-memory', (code, context) => code.summarizeFromNotes(context, memory)),
-    compact: [compact],
-    given: given?.reductions,
-  })
+  const defaults: Mechanisms = {
+    reduce: [...(collapser ? [collapser.mechanism] : []), ...reductionsWith(given?.reductions)],
+    compact: [
+      loadedMechanism('session-memory', (code, context) => code.summarizeFromNotes(context, memory)),
+      loadedMechanism('compact', ({ summarize }, context) => summarize(context, settings.keep)),
+    ],
+  }
   return {
     mechanisms: { ...defaults, ...(typeof own === 'function' ? own(defaults) : own) },
     background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],

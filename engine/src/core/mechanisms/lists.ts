@@ -1,30 +1,18 @@
-// The two lists of mechanisms that a session tries, and an explanation of what each reduction would do now. Changes nothing.
+// The list of reductions that a session tries, and an explanation of what each would do now. Changes nothing.
 import type { Worth } from '../cache/economics.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
 import { formatNumber } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Mechanism, Mechanisms, Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
+import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
 import { native } from './native.ts'
 
 /** Mechanisms without a model, in the order in which a session tries them and `everlong micro` and `context --explain` show them. */
 export const reductions: readonly PlanningMechanism[] = [microByIdle, microByCacheEdit, microBySize, native]
 
-/** Mechanisms that belong to one session: its notes, its staged summaries, its settings. */
-export type SessionMechanisms = {
-  readonly collapse?: Mechanism | undefined
-  readonly memory?: Mechanism | undefined
-  readonly compact: readonly Mechanism[]
-  /** The host's value of the setting `reductions`. */
-  readonly given?: ReductionChoices | undefined
-}
-
-export function defaultMechanisms({ collapse, memory, compact, given = {} }: SessionMechanisms): Mechanisms {
-  const chosen = reductions.filter(({ onlyWith }) => onlyWith === undefined || given[onlyWith] !== undefined)
-  return {
-    reduce: [...(collapse ? [collapse] : []), ...chosen],
-    compact: [...(memory ? [memory] : []), ...compact],
-  }
+/** Those of a session. `given` is the host's value of the setting `reductions`. */
+export function reductionsWith(given: ReductionChoices = {}): readonly PlanningMechanism[] {
+  return reductions.filter(({ onlyWith }) => onlyWith === undefined || given[onlyWith] !== undefined)
 }
 
 export type ExplainedReduction = {

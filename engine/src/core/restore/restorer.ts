@@ -9,10 +9,8 @@ import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
 import type { PieceKind } from '../text/neutralize.ts'
 import type { NamedKinds } from '../tools/call.ts'
-import type { BackgroundAgent, SessionState, Skill } from './state-book.ts'
+import { type BackgroundAgent, pinnedTitle, type SessionState, type Skill } from './state-book.ts'
 import type { TouchedFile } from './touched.ts'
-
-export const pinnedTitle = 'Pinned message'
 
 export type RestoreInput = {
   readonly files: FileStore

@@ -14,6 +14,9 @@ import {
 } from '../message/message.ts'
 import { pathsOf, type Todo, type ToolCall, toolCall } from '../tools/call.ts'
 
+/** The title of a restored copy of a pinned message. */
+export const pinnedTitle = 'Pinned message'
+
 /** A skill or, if its name starts with a slash, a slash command. */
 export type Skill = {
   readonly name: string

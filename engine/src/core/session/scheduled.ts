@@ -59,8 +59,8 @@ const ahead = 30_000
  * end of its work stops the timer.
  */
 export function startIdleTimer(runtime: Runtime, run: (task: () => Promise<void>) => Promise<void>): Stop | undefined {
-  const { ports, guard, settings } = runtime
-  if (!settings.compactWhenIdle || compactionOff(runtime) !== undefined) return undefined
+  const { ports, guard } = runtime
+  if (compactionOff(runtime) !== undefined) return undefined
   const left = untilExpiry(runtime)
   if (left === undefined) return undefined
   const stop = createStop()

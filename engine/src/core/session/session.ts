@@ -114,7 +114,7 @@ class ManagedSession implements OwnSession {
     else write()
     this.requestEnded()
     this.idleTimer?.stop()
-    this.idleTimer = startIdleTimer(runtime, (task) => this.run(task))
+    if (runtime.settings.compactWhenIdle) this.idleTimer = startIdleTimer(runtime, (task) => this.run(task))
     return uuid
   }
 

@@ -1,6 +1,6 @@
 // A session in memory for tests: a fixed clock, predictable ids, a model with scripted answers.
 import { Collapser } from '../../collapse/collapse.ts'
-import { defaultMechanisms } from '../../mechanisms/lists.ts'
+import { reductionsWith } from '../../mechanisms/lists.ts'
 import type { Mechanisms, RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { JsonObject } from '../../message/json.ts'
 import type { Block } from '../../message/message.ts'
@@ -137,11 +137,8 @@ export function createTestWorld(options: WorldOptions = {}): World {
     ),
     environment: options.environment ?? {},
     mechanisms: {
-      ...defaultMechanisms({
-        collapse: collapser?.mechanism,
-        compact: options.compaction ?? [],
-        given: settings.reductions,
-      }),
+      reduce: [...(collapser ? [collapser.mechanism] : []), ...reductionsWith(settings.reductions)],
+      compact: options.compaction ?? [],
       ...options.mechanisms,
     },
     ports: { now, newId, wait, hooks, emit, summaryPrompt: options.summaryPrompt, pause: options.pause },
