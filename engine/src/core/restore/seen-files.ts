@@ -206,15 +206,13 @@ export type Shown = {
 
 type ShownPart = { readonly text: string; readonly part?: FilePart }
 
-export type ShownOptions = { readonly named?: NamedKinds | undefined; readonly root?: string | undefined }
-
 const maxPaths = 1_000
 /** The latest lines of one file. A file that is read often may have different lines each time. */
 const maxShownLines = 20_000
 /** Shorter lines occur in two files by chance. */
 const distinctive = 8
 
-export function createShown({ named, root }: ShownOptions = {}): Shown {
+export function createShown({ named, root }: SeenFilesOptions = {}): Shown {
   const walk = createFileWalk(named)
   const seen = createSeenFiles({ named, root })
   /** Trimmed lines by `pathKey`. */

@@ -9,6 +9,7 @@ import {
   parseRead,
   parseRecall,
   parseSearch,
+  type RecallRequest,
   readingText,
   readProperties,
   searchProperties,
@@ -63,6 +64,8 @@ export function schemaOf(properties: Readonly<Record<string, object>>): RecallTo
   return { type: 'object', properties, additionalProperties: false }
 }
 
+export type SlowRecallTool = Omit<RecallTool, 'run'> & { readonly run: (input: unknown) => Promise<ToolOutput> }
+
 /**
  * A recall tool for a session in any store: give `name`, `description` and `input_schema` to the model, and answer its calls with
  * `run`. For a folder of transcripts use `createRecallTool` of everlong/node, which can also narrow a search.
@@ -72,25 +75,18 @@ export function recallTool(
   limits: RecallLimits = {},
 ): Omit<RecallTool, 'run'> & { readonly run: (input: unknown) => Promise<ToolOutput> } {
   const { query, limit } = searchProperties
+  const source: RecallSource = { search: (words, max) => session.recall(words, { limit: max }), read: session.read }
+  const style = answerStyle(limits, phraseRecall)
   return {
     name: 'recall',
     description: sessionRecallDescription,
     input_schema: schemaOf({ query, limit, read: readProperty, ...readProperties }),
-    run: async (input) => {
-      const request = parseRecall(input)
-      if (request.type === 'refused') return failed(request.reason)
-      const style = answerStyle(limits, phraseRecall)
-      if (request.type === 'read') {
-        const { id } = request.read
-        const text = await session.read(id)
-        if (text === undefined) return failed('Nothing in this session has this id. Search for it first.')
-        return { text: readingText({ id, text, cards: [{ id }] }, request.read, style), isError: false }
-      }
-      const { words, limit: asked = defaultRecallLimit } = request.query
-      if (words === undefined) return failed('Give "query" to search, or "read" with an id.')
-      const found = await session.recall(words, { limit: Math.max(1, Math.min(100, asked)) })
-      return { text: searchText(found, style), isError: false }
-    },
+    run: (input) =>
+      answer(parseRecall(input), source, {
+        style,
+        noQuery: 'Give "query" to search, or "read" with an id.',
+        nothing: 'Nothing in this session has this id.',
+      }),
   }
 }
 
@@ -100,40 +96,42 @@ export type RecallSource = {
   readonly read: (id: string) => Promise<string | undefined>
 }
 
-export type SlowRecallTool = Omit<RecallTool, 'run'> & { readonly run: (input: unknown) => Promise<ToolOutput> }
-
 /** The same as two tools over many sessions, for MCP servers. */
 export function recallTools(source: RecallSource, limits: RecallLimits = {}): readonly SlowRecallTool[] {
   const { query, limit } = searchProperties
   const id = { type: 'string', description: 'The id of a card, or a pointer.' }
   const style = answerStyle(limits, (wanted, from) => `read(${JSON.stringify({ id: wanted, ...from })})`)
+  const how = { style, noQuery: 'Give "query" to search.', nothing: 'Nothing has this id.' }
   return [
     {
       ...{ name: 'search', description: searchDescription, input_schema: schemaOf({ query, limit }) },
-      run: async (input) => {
-        const request = parseSearch(input)
-        if (request.type === 'refused') return failed(request.reason)
-        const { words, limit: asked = defaultRecallLimit } = request.query
-        if (words === undefined) return failed('Give "query" to search.')
-        return {
-          text: searchText(await source.search(words, Math.max(1, Math.min(100, asked))), style),
-          isError: false,
-        }
-      },
+      run: (input) => answer(parseSearch(input), source, how),
     },
     {
       ...{ name: 'read', description: readDescription },
       input_schema: { ...schemaOf({ id, ...readProperties }), required: ['id'] },
-      run: async (input) => {
-        const request = parseRead(input, 'id')
-        if (request.type === 'refused') return failed(request.reason)
-        const text = await source.read(request.read.id)
-        if (text === undefined) return failed('Nothing has this id. Search for it first.')
-        const { id: wanted } = request.read
-        return { text: readingText({ id: wanted, text, cards: [{ id: wanted }] }, request.read, style), isError: false }
-      },
+      run: (input) => answer(parseRead(input, 'id'), source, how),
     },
   ]
+}
+
+type Answering = { readonly style: AnswerStyle; readonly noQuery: string; readonly nothing: string }
+
+async function answer(
+  request: RecallRequest,
+  { search, read }: RecallSource,
+  { style, noQuery, nothing }: Answering,
+): Promise<ToolOutput> {
+  if (request.type === 'refused') return failed(request.reason)
+  if (request.type === 'read') {
+    const { id } = request.read
+    const text = await read(id)
+    if (text === undefined) return failed(`${nothing} Search for it first.`)
+    return { text: readingText({ id, text, cards: [{ id }] }, request.read, style), isError: false }
+  }
+  const { words, limit = defaultRecallLimit } = request.query
+  if (words === undefined) return failed(noQuery)
+  return { text: searchText(await search(words, Math.max(1, Math.min(100, limit))), style), isError: false }
 }
 
 function failed(text: string): ToolOutput {

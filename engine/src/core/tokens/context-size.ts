@@ -4,6 +4,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
 import {
   addMeasures,
+  type Comparison,
   type Counting,
   convertedTokens,
   type Measure,
@@ -148,8 +149,6 @@ export type SizeScale = {
   readonly toEstimated: (reported: number) => number
 }
 
-type Point = { readonly estimated: number; readonly reported: number }
-
 /** `size` must be the size of these messages with the same options. */
 export function sizeScale(
   messages: readonly ViewMessage[],
@@ -161,7 +160,7 @@ export function sizeScale(
   if (size.source === 'estimate') return { ...proportional({ estimated, reported: size.tokens }), perToken: 1 }
   const now = { estimated, reported: size.reported + withoutMargin(size.estimated) }
   const smallest = freshAnswers(messages, given)
-    .map(({ index, usage, freed }): Point => {
+    .map(({ index, usage, freed }): Comparison => {
       const reported = convertedTokens(contextTokens(usage), { from: messages[index]?.model, to: given.model })
       return { estimated: (estimates[index] ?? 0) + overhead + freed, reported }
     })
@@ -175,7 +174,7 @@ const minSpread = 2_000
 const [minSlope, maxSlope] = [0.5, 2]
 
 /** The line through both points. */
-function between(small: Point, large: Point): SizeScale | undefined {
+function between(small: Comparison, large: Comparison): SizeScale | undefined {
   const slope = (large.reported - small.reported) / (large.estimated - small.estimated)
   if (!(slope >= minSlope && slope <= maxSlope)) return undefined
   // A client never sends less than the messages. A line that is negative at zero is valid only down to the smaller point.
@@ -193,7 +192,7 @@ function between(small: Point, large: Point): SizeScale | undefined {
   }
 }
 
-function proportional({ estimated, reported }: Point): SizeScale {
+function proportional({ estimated, reported }: Comparison): SizeScale {
   return {
     perToken: reported / estimated,
     toReported: (tokens) => Math.round((tokens * reported) / estimated),

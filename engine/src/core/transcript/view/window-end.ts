@@ -3,8 +3,8 @@
 import { readCompaction } from '../format/compaction-records.ts'
 import type { Head } from '../format/entry.ts'
 import type { Change } from '../tree/changes.ts'
-import { type Graph, isVisibleAt, typeAt } from '../tree/graph.ts'
-import type { HeadTree } from '../tree/live.ts'
+import { isVisibleAt, typeAt } from '../tree/graph.ts'
+import type { HeadTree, LiveOrder } from '../tree/live.ts'
 import type { Row } from './pieces.ts'
 
 export type Transcript = { readonly rows: Row[]; readonly tree: HeadTree; readonly changes: Change[] }
@@ -23,15 +23,8 @@ export type WindowEnd = {
   readonly changes: number
 }
 
-type Window = {
-  readonly order: readonly number[]
-  readonly graph: Graph
-  /** The newest message, if it is the end of the chain. */
-  readonly leaf: number | undefined
-}
-
 /** Undefined if any next entry may change earlier messages. */
-export function windowEnd(transcript: Transcript, { order, graph, leaf }: Window): WindowEnd | undefined {
+export function windowEnd(transcript: Transcript, { order, graph, leaf }: LiveOrder): WindowEnd | undefined {
   const { rows, tree, changes } = transcript
   const { heads, table, boundaries } = tree
   // A result without a known answer is shown last, so the next entry comes before it.

@@ -1,7 +1,7 @@
 // Sessions of the Copilot CLI: `events.jsonl`, one event a line, `{ type, id, parentId, timestamp, data }`. Only the
 // end of a tool run counts. Sub-agents' events belong to the call that started them, not to the conversation.
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
-import type { Entry, Position, RecordReader } from '../entry.ts'
+import type { Entry, RecordReader } from '../entry.ts'
 import { assistantRecord, type Chain, createChain, resultRecord, userRecord } from './chain.ts'
 
 type State = { readonly chain: Chain; model: string | undefined; lastAnswer: string | undefined }
@@ -16,10 +16,9 @@ export function createCopilotReader(): RecordReader {
   }
 }
 
-type At = { readonly record: JsonObject; readonly position: Position }
-type Reader = (data: JsonObject, state: State, at: At) => readonly Entry[] | undefined
+type Reader = (data: JsonObject, state: State, at: Entry) => readonly Entry[] | undefined
 
-function placeOf({ record, position }: At) {
+function placeOf({ record, position }: Entry) {
   const uuid = stringAt(record, 'id') ?? `copilot-${position.line}-${position.nth}`
   return { uuid, timestamp: record.timestamp, position }
 }
@@ -60,7 +59,7 @@ function started(data: JsonObject, state: State): undefined {
   state.model = stringAt(data, 'selectedModel') ?? state.model
 }
 
-function answered(data: JsonObject, state: State, at: At): readonly Entry[] {
+function answered(data: JsonObject, state: State, at: Entry): readonly Entry[] {
   const [text, thinking] = [stringAt(data, 'content') ?? '', stringAt(data, 'reasoningText') ?? '']
   const calls = arrayAt(data, 'toolRequests')
     .filter(isObject)
@@ -80,7 +79,7 @@ function answered(data: JsonObject, state: State, at: At): readonly Entry[] {
 }
 
 /** An empty continuation of the previous answer that carries its usage. */
-function used(data: JsonObject, state: State, at: At): readonly Entry[] | undefined {
+function used(data: JsonObject, state: State, at: Entry): readonly Entry[] | undefined {
   if (state.lastAnswer === undefined) return undefined
   const [cached, written] = [numberAt(data, 'cacheReadTokens') ?? 0, numberAt(data, 'cacheWriteTokens') ?? 0]
   const usage = {
