@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
+import { appliedEdits } from '../session/server-side.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { serverCleared, viewSize } from './measure.ts'
 import { native } from './native.ts'
-import { appliedEdits } from './server-edits.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { text, viewOf } from './testing/examples.ts'
 

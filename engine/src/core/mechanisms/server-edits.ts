@@ -1,7 +1,6 @@
-// Requests to the server to omit content, as request options, and its report of what it omitted. The history is sent whole.
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from '../message/json.ts'
+// Requests to the server to omit content, as request options. The history is sent whole.
+import type { JsonObject } from '../message/json.ts'
 import type { RequestOptions } from '../ports/outcome.ts'
-import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Clearable, callsIn, clearableKind, clearableResults, deletedIn, isWriting } from './clearable.ts'
 import type { Situation } from './mechanism.ts'
@@ -28,19 +27,8 @@ export function clearToolUses(
   return { request: { ...managementOf([edit]), leftOut: items.map(({ toolUseId }) => toolUseId) }, freed }
 }
 
-export function managementOf(edits: readonly JsonObject[], ...betas: readonly string[]): RequestOptions {
-  return { contextManagement: { edits }, betas: ['context-management-2025-06-27', ...betas] }
-}
-
-/** Keeps the first edit of each type, because the API accepts only one, and puts the edit of thinking first, as the API requires. */
-export function combinedEdits(...lists: readonly (readonly unknown[] | undefined)[]): readonly JsonObject[] {
-  const edits = lists.flatMap((list = []) => list).filter(isObject)
-  const first = edits.filter(({ type }, at) => edits.findIndex((edit) => edit.type === type) === at)
-  return first.toSorted((a, b) => Number(isOfThinking(b)) - Number(isOfThinking(a)))
-}
-
-export function isOfThinking({ type }: JsonObject): boolean {
-  return type === 'clear_thinking_20251015'
+export function managementOf(edits: readonly JsonObject[]): RequestOptions {
+  return { contextManagement: { edits }, betas: ['context-management-2025-06-27'] }
 }
 
 /** Clears outputs of reading tools and inputs of writing tools. Names the tools to exclude, because the server clears all others. */
@@ -80,20 +68,4 @@ function toolsIn(view: View, { settings, weigher }: Situation): readonly ToolIn[
     tools.set(name, tool)
   }
   return [...tools.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
-}
-
-/**
- * Reads from `context_management.applied_edits` what the server omitted, as an edit for counting. Each answer reports the whole
- * history, so the newest such edit counts.
- */
-export function appliedEdits(answer: unknown): readonly Edit[] {
-  const applied = arrayAt(objectAt(answer, 'context_management'), 'applied_edits')
-  const sum = (key: string) => applied.reduce<number>((total, edit) => total + (numberAt(edit, key) ?? 0), 0)
-  const found = {
-    toolUses: sum('cleared_tool_uses'),
-    thinkingTurns: sum('cleared_thinking_turns'),
-    tokens: sum('cleared_input_tokens'),
-  }
-  if (found.toolUses === 0 && found.thinkingTurns === 0 && found.tokens === 0) return []
-  return [{ type: 'server-cleared', ...found, mechanism: 'native' }]
 }

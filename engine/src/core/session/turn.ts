@@ -4,29 +4,21 @@ import { missedBecause, noCacheEdits, type RequestParts, watchAnswer, watchFrom 
 import { cacheStateOf, missCost } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { type MarkLifetime, markLifetime } from '../mechanisms/clock.ts'
-import { pinnedCacheEdits } from '../mechanisms/micro.ts'
-import { appliedEdits, combinedEdits, isOfThinking } from '../mechanisms/server-edits.ts'
-import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
-import { type Block, blocksOf, isToolUse, type Message } from '../message/message.ts'
+import { defined, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { blocksOf, type Message } from '../message/message.ts'
 import { billedCounts, type CacheOutcome, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
-import type { RequestOptions } from '../ports/outcome.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
-import {
-  continuesUnthought,
-  onDemandBeta,
-  providerSummaryIn,
-  requestMessages,
-  withThinkingFirst,
-} from '../request/repair.ts'
+import { continuesUnthought, providerSummaryIn, requestMessages, withThinkingFirst } from '../request/repair.ts'
 import type { Repair } from '../request/repair-pairs.ts'
 import type { Settings } from '../settings/table.ts'
 import { wellFormed, wellFormedValue } from '../text/cut.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { type AnswerMessage, type ApiAnswer, answerMessage, type RequestBase } from './input.ts'
+import { type AnswerMessage, type ApiAnswer, answerMessage } from './input.ts'
 import type { Runtime } from './runtime.ts'
+import { noteCleared, serverParts, withCacheEdits } from './server-side.ts'
 
 export function buildRequest(
   runtime: Runtime,
@@ -43,16 +35,15 @@ export function buildRequest(
   const { messages, isNative } = withProviderSummary(runtime, view, complete)
   // Manual thinking cannot start in the middle of an answer. It returns with the next question.
   const thinking = isManual && continuesUnthought(complete) ? undefined : base.thinking
-  const { betas, options } = serverParts(runtime, messages, {
-    base,
-    isNative,
-    isThinkingOff: thinking !== base.thinking,
-  })
+  const isAsked = isNative || tracker.serverOptions() !== undefined || tracker.addedOptions() !== undefined
+  const { betas, options } = isAsked
+    ? serverParts(runtime, messages, { base, isNative, isThinkingOff: thinking !== base.thinking })
+    : { betas: [...new Set(base.betas)], options: base.options }
   const request: ModelRequest = {
     source: 'turn',
     model,
     ...defined({ system, tools }),
-    messages: withCacheEdits(runtime, messages),
+    messages: tracker.now().cacheEdits.deleted.length === 0 ? messages : withCacheEdits(runtime, messages),
     ...defined({ maxTokens, thinking, betas: betas.length === 0 ? undefined : betas, options }),
   }
   if (settings.cacheMarks === false || !client.capabilities(model).promptCache) return { request, repairs }
@@ -131,65 +122,6 @@ function withProviderSummary(
   return { messages: [block, { role: first.role, content }, ...rest], isNative: true }
 }
 
-type ServerChoices = {
-  readonly base: RequestBase
-  readonly isNative: boolean
-  /** The request drops the thinking that was set. */
-  readonly isThinkingOff: boolean
-}
-
-/** The parameters that ask the server to manage the context. */
-function serverParts(
-  { tracker }: Runtime,
-  messages: readonly Message[],
-  { base, isNative, isThinkingOff }: ServerChoices,
-): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
-  const planned = tracker.serverOptions()
-  const asked = planned?.leftOut ? stillLeftOut(planned, tracker.now().cacheEdits.deleted, messages) : planned
-  const added = tracker.addedOptions()
-  const own = [asked, added].flatMap((part) => part?.contextManagement?.edits ?? []).filter(isObject)
-  const all = [...(base.betas ?? []), ...(asked?.betas ?? []), ...(added?.betas ?? [])]
-  const betas = [...new Set([...all, ...(isNative ? [onDemandBeta] : [])])]
-  if (own.length === 0) return { betas, options: base.options }
-  const management = objectAt(base.options, 'context_management')
-  const edits = combinedEdits(own, arrayAt(management, 'edits')).filter(
-    // The API refuses both kinds of compaction in one request, and clearing thinking without thinking.
-    (edit) => !(isNative && stringAt(edit, 'type') === 'compact_20260112') && !(isThinkingOff && isOfThinking(edit)),
-  )
-  return { betas, options: { ...base.options, context_management: { ...management, edits } } }
-}
-
-/**
- * The server gets the number of newest results to keep. Counts from the newest omitted result, so that omitted results stay
- * omitted and no others are removed.
- */
-function stillLeftOut(
-  asked: RequestOptions,
-  deleted: readonly string[],
-  messages: readonly Message[],
-): RequestOptions | undefined {
-  const gone = new Set(deleted)
-  const uses = messages.flatMap(({ content }) => blocksOf(content).filter(isToolUse))
-  const keep = uses.length - 1 - uses.findLastIndex(({ id }) => gone.has(id))
-  if (keep === uses.length) return undefined
-  const counted = { trigger: { type: 'tool_uses', value: Math.max(1, keep) }, keep: { type: 'tool_uses', value: keep } }
-  const edits =
-    asked.contextManagement?.edits.map((edit) => (isOfThinking(edit) ? edit : { ...edit, ...counted })) ?? []
-  return { ...asked, contextManagement: { edits } }
-}
-
-/** Cache edits are relative to the cached prefix and go with every request, at its end. */
-function withCacheEdits({ tracker }: Runtime, messages: readonly Message[]): readonly Message[] {
-  const { cacheEdits } = tracker.now()
-  if (cacheEdits.deleted.length === 0 || tracker.serverOptions()?.leftOut) return messages
-  const inView = new Set(messages.flatMap(({ content }) => blocksOf(content).map(({ tool_use_id }) => tool_use_id)))
-  const edits = pinnedCacheEdits(cacheEdits).filter(({ cache_reference }) => inView.has(cache_reference))
-  const last = messages.at(-1)
-  if (edits.length === 0 || last?.role !== 'user') return messages
-  const block: Block = { type: 'cache_edits', edits }
-  return [...messages.slice(0, -1), { role: last.role, content: [...blocksOf(last.content), block] }]
-}
-
 export type RecordInput = {
   /** The uuid of its entry. */
   readonly uuid: string
@@ -219,23 +151,13 @@ export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessag
   const outdated = { message: rest, everlong: { usage: billed } }
   conversation.append([{ type: 'assistant', ...(isOutdated ? outdated : { message }) }], [uuid])
   tracker.answer()
-  const isCleared = noteCleared(runtime, message)
+  const isCleared = message.context_management !== undefined && noteCleared(runtime, message)
   if (!usage) return message
   if (message.stop_reason === windowExceeded && !isOutdated) gauge.learnFromFullWindow(contextTokens(usage))
   const isRewritten = isCleared || usage.iterations?.some(({ type }) => type === 'compaction')
   const cache = watchCache(runtime, input, { usage, message, isRewritten: isRewritten === true })
   meter.add({ source: 'turn', usage: billedCounts(usage), model: gauge.model().name, cache })
   return message
-}
-
-/** The server reports the whole history each time. The report is stored if it differs from the last one. */
-function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean {
-  const applied = appliedEdits(message)
-  if (applied.length === 0) return false
-  const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
-  if (JSON.stringify(applied[0]) === JSON.stringify(known)) return false
-  conversation.edit(applied)
-  return true
 }
 
 type Reported = {
