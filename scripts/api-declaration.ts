@@ -1,4 +1,4 @@
-// One declaration of a public name as the reference prints it: types in full, functions and classes without their bodies.
+// Prints one declaration of a public name for the reference: types in full, functions and classes without their bodies.
 import {
   type ClassElement,
   isBindingPattern,
@@ -30,13 +30,13 @@ import {
   TypeFlags,
 } from 'typescript/unstable/sync'
 
-/** A type that a declaration mentions, and where. */
+/** A type that a declaration mentions, and its position. */
 type Mention = { readonly symbol: Sym; readonly at: Node }
 
 export type Declaration = {
   /** The types of this project that it mentions. */
   readonly uses: readonly Sym[]
-  /** The names that it mentions of the language, of Node or of an SDK. */
+  /** Names of the language, of Node or of an SDK that it mentions. */
   readonly foreign: readonly string[]
   /** TypeScript, with every mentioned type under the name that `nameOf` gives it. */
   readonly code: (nameOf: (symbol: Sym) => string) => string
@@ -140,7 +140,7 @@ function printed(node: Node, { symbol, checker, text, nameOf }: Printing): strin
     return [`class ${name} ${heritage} {`, ...members.map((member) => `  ${member}`), '}'].join('\n')
   }
   if (isMapped(node)) return `type ${name} = ${membersOf(checker.getDeclaredTypeOfSymbol(symbol), checker)}`
-  // A type that is computed from a constant says nothing without the constant.
+  // A type that is computed from a constant is meaningless without the constant.
   if (isTypeAliasDeclaration(node) && isComputed(node)) {
     const flags = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias
     const type = checker.typeToString(checker.getDeclaredTypeOfSymbol(symbol), node, flags)
@@ -152,7 +152,7 @@ function printed(node: Node, { symbol, checker, text, nameOf }: Printing): strin
 /** Every member with its comment, groups of members included. */
 function membersOf(type: Type, checker: Checker, indent = '  '): string {
   const lines = checker.getPropertiesOfType(type).flatMap((member) => {
-    // A link in code is only a name.
+    // A link in code becomes a name.
     const comment = checker
       .getDocumentationCommentOfSymbol(member)
       .trim()
@@ -190,7 +190,7 @@ function memberOf(member: ClassElement, text: Printing['text']): readonly string
   ]
 }
 
-/** A parameter with a default value is optional, and one that is taken apart is called `options`. */
+/** A parameter with a default value is optional, and a destructured one is called `options`. */
 function signature(parameters: readonly ParameterDeclaration[], text: Printing['text']): string {
   const each = parameters.map(({ name, dotDotDotToken, questionToken, initializer, type }) => {
     const isOptional = questionToken !== undefined || initializer !== undefined

@@ -5,7 +5,7 @@ import { root } from './steps.ts'
 
 type Bundle = { readonly entry: string; readonly out: string }
 
-/** A folder in plugins/: what it is built from, and what it is built to. The files of `later` are loaded when needed. */
+/** A folder in plugins/: its sources and built files. The files of `later` are loaded on demand. */
 const plugins: Readonly<Record<string, Bundle & { readonly later?: readonly Bundle[] }>> = {
   'claude-code': {
     entry: 'src/main.ts',
@@ -64,7 +64,7 @@ async function bundle(name: string, { entry, out }: Bundle, others: readonly Bun
   })
 }
 
-/** Leaves an import of another file as it is, under the name that it is built to. */
+/** Leaves an import of another file unchanged, with the name of its built file. */
 function apart({ entry, out }: Bundle) {
   return {
     name: 'apart',

@@ -1,4 +1,4 @@
-// Holds the table of scripts/rooms.ts against the tree.
+// Checks the tree against the table of scripts/rooms.ts.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkRooms } from './rooms.ts'

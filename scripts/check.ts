@@ -1,4 +1,4 @@
-// `npm run check`: everything that can be said without running the product. `npm run check -- NAME …` runs only these checks.
+// `npm run check`: all checks that do not run the product. `npm run check -- NAME …` runs only these checks.
 import { checkNames, runChecks } from './steps.ts'
 
 const names = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// The page on the command line, and what it would be with the screens as the tests of the command line hold them.
+// The page on the command line, and its expected text with the screens from the tests of the command line.
 import { readFileSync } from 'node:fs'
 
 export const page = new URL('../docs/command-line.md', import.meta.url)

@@ -1,5 +1,5 @@
-// Loaded before a program that the launcher starts. A launcher that is killed cannot stop its program, which would keep
-// drawing over the shell's prompt: so the program looks whether it still has its parent, and ends as after SIGTERM.
+// Loaded before a program that the launcher starts. A launcher that is killed cannot stop its program, which would keep drawing
+// over the shell's prompt, so the program checks whether its parent still exists, and otherwise ends as after SIGTERM.
 import { isMainThread } from 'node:worker_threads'
 
 const intervalMs = 500

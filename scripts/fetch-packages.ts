@@ -1,4 +1,4 @@
-// Installs packages that are not part of everybody's install into a folder of their own, when they are first needed.
+// Installs packages that not everybody needs into a separate folder when they are first used.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { root } from './steps.ts'
 export type Fetching = {
   /** From the root, with a package.json. */
   readonly folder: string
-  /** What is fetched and how much, for people. */
+  /** What is fetched and its size, for people. */
   readonly what: string
 }
 

@@ -77,7 +77,7 @@ function privateNode() {
   return binary
 }
 
-/** Installs what the lock file says, once for each state of the lock file. */
+/** Installs the lock file's packages, once per version of the lock file. */
 function installDependencies() {
   const stamp = join(root, 'node_modules', '.everlong-stamp')
   const wanted = createHash('sha256')
@@ -86,7 +86,7 @@ function installDependencies() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
 
   say('Installing the dependencies of the lock file (once).')
-  // Not `npm ci`: it refuses a lock file that lacks a platform binary which the registry at hand did not offer.
+  // Not `npm ci`, which refuses a lock file without a platform binary that the registry did not offer.
   const outcome = npm(['install', '--no-save', '--no-audit', '--no-fund'], { cwd: root, node })
   if (outcome.status !== 0) fail(`launch: npm install failed:\n${lastLines(outcome.stderr || outcome.stdout)}`)
   writeFileSync(stamp, wanted)
@@ -94,7 +94,7 @@ function installDependencies() {
 
 function npm(args, { cwd, node }) {
   const env = { ...process.env, PATH: `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH}` }
-  // Set by npm for its own children; they would steer the inner npm to the outer one's command.
+  // npm sets these for its children. They would direct the inner npm to the outer one's command.
   for (const name of Object.keys(env)) if (/^npm_(config_local_prefix|lifecycle|package)_?/.test(name)) delete env[name]
   const options = { cwd, env, encoding: 'utf8', maxBuffer: 64 << 20 }
   const own = process.env.npm_execpath

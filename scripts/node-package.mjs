@@ -1,4 +1,4 @@
-// The npm packages that carry Node itself: a binary, no install script. Plain JavaScript for Node 18 and later.
+// The npm packages that contain Node itself: a binary without an install script. Plain JavaScript for Node 18 and later.
 import { join } from 'node:path'
 
 export function nodePackage() {
@@ -7,7 +7,7 @@ export function nodePackage() {
   return `${prefix}-${platform}-${process.arch}`
 }
 
-/** Where the binary is when the package is installed in this folder. */
+/** The path of the binary when the package is installed in this folder. */
 export function nodeIn(folder) {
   return join(folder, 'node_modules', nodePackage(), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 }

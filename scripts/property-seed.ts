@@ -1,5 +1,5 @@
-// Runs before each test file: properties try the same cases every time, so that a red test is red for everybody.
-// `EVERLONG_SEED=random npm test` looks for new ones; a number tries the cases of that seed.
+// Runs before each test file: properties try the same cases every time, so that a failing test fails for everybody.
+// `EVERLONG_SEED=random npm test` looks for new cases; a number tries the cases of that seed.
 import fc from 'fast-check'
 
 const asked = process.env.EVERLONG_SEED

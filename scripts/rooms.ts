@@ -1,10 +1,7 @@
-// Who may import what, as a table, and the pure check that holds it. See docs/architecture.md for the why.
+// The table of allowed imports, and the pure check that enforces it. docs/architecture.md explains it.
 import { posix } from 'node:path'
 
-/**
- * A file belongs to the deepest of these folders; `*` is any folder without a row of its own. What it may import: rooms, then
- * packages.
- */
+/** A file belongs to the deepest of these folders; `*` is any folder without its own row. Allowed imports: rooms, then packages. */
 type Room = { readonly rooms: readonly string[]; readonly packages?: readonly string[] }
 
 const core = 'engine/src/core'
@@ -59,9 +56,9 @@ export const rooms: Readonly<Record<string, Room>> = {
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
   simulator: { rooms: ['simulator'], packages: ['*'] },
-  // Its tests with real agents find them as those of the plug-ins do.
+  // Its tests find real agents in the same way as those of the plug-ins.
   gateway: { rooms: ['gateway', 'plugins/testing'], packages: ['*'] },
-  // It starts the database that the tests of the engine start.
+  // It starts the same database as the engine's tests.
   'gateway/src/testing': { rooms: ['gateway', 'engine/src/stores/testing'], packages: ['*'] },
   agent: { rooms: ['agent'], packages: ['*'] },
   cli: { rooms: ['cli'], packages: ['*'] },
@@ -74,9 +71,9 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   plugins: { rooms: ['plugins'], packages: ['*'] },
   bench: { rooms: ['bench'], packages: ['*'] },
-  // The fit writes the estimator's weights, so it must read its character classes, which are nobody else's business.
+  // The fit writes the estimator's weights, so it must read its character classes, which are otherwise private.
   'bench/src/tokens': { rooms: ['bench', `${core}/tokens`], packages: ['*'] },
-  // It starts the database that the tests of the engine start.
+  // It starts the same database as the engine's tests.
   'bench/src/store': { rooms: ['bench', 'engine/src/stores/testing'], packages: ['*'] },
   'bench/src/gateway': { rooms: ['bench', 'engine/src/stores/testing', 'gateway/src/testing'], packages: ['*'] },
   // It runs the agents of the adapters' contract.

@@ -1,4 +1,4 @@
-// Runs the commands that check and test consist of, and prints the result of each.
+// Runs the commands of check and test, and prints the result of each.
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { root, runStep } from './steps.ts'
 
-/** A package of npm and its version. Pinned: what is tested is what the docs speak of. */
+/** A package of npm and its version. Pinned, so that the tested version is the one in the docs. */
 const agents: Readonly<Record<string, string>> = {
   '@anthropic-ai/claude-code': '2.1.327',
   '@anthropic-ai/claude-agent-sdk': '0.3.325',
@@ -49,13 +49,13 @@ function installs(dependencies: Readonly<Record<string, string>>): boolean {
   const manifest = join(folder, 'package.json')
   rmSync(manifest, { force: true })
   writeFileSync(manifest, JSON.stringify({ private: true, dependencies }))
-  // The install scripts of agents only put the binary of this platform in place.
+  // The install scripts of agents only copy the binary for this platform.
   const options = ['--no-audit', '--no-fund', '--no-package-lock', '--foreground-scripts']
   const { status } = spawnSync('npm', ['install', ...options], { cwd: folder, stdio: 'inherit', shell: false })
   return status === 0 && Object.keys(dependencies).every((name) => isInstalled(name, agents[name] ?? ''))
 }
 
-/** The package in a folder of its own, asking only for what its bundle needs. */
+/** The package in its own folder, installing only what its bundle needs. */
 function unpacked(name: string, version: string): string {
   const place = join(folder, 'unpacked', name)
   mkdirSync(place, { recursive: true })

@@ -27,7 +27,7 @@ try {
   passed += report.numPassedTests
   skipped += report.numPendingTests + report.numTodoTests
   failed += report.numFailedTests
-  // A suite that could not even be loaded has no failed test to its name.
+  // A suite that could not be loaded has no failed test of its own.
   if (!green && report.numFailedTests === 0) failed += Math.max(1, report.numFailedTestSuites)
 } catch (error) {
   console.error(`The test runner left no report: ${String(error)}`)

@@ -9,7 +9,7 @@ const folder = join(root, 'dist/page')
 const stamp = join(root, 'dist/page.stamp')
 const packages = join(root, 'dist/page.packages.json')
 
-/** Builds it if a source changed since, and returns its folder. `onStart` is called before a build. */
+/** Builds it if a source has changed, and returns its folder. `onStart` is called before a build. */
 export async function buildPage(onStart: () => void = () => undefined): Promise<string> {
   const wanted = sourceHash()
   if (existsSync(stamp) && existsSync(folder) && existsSync(packages) && readFileSync(stamp, 'utf8') === wanted)
@@ -31,7 +31,7 @@ export function pagePackages(): readonly string[] {
   return JSON.parse(readFileSync(packages, 'utf8')) as readonly string[]
 }
 
-/** Of everything that the page is made of, with the versions of its packages. */
+/** Covers all sources of the page and the versions of its packages. */
 function sourceHash(): string {
   const files = globSync(['src/page/**/*', 'src/data/*.ts', 'vite.config.ts', 'package.json'], { cwd: root })
   const hash = createHash('sha256')

@@ -1,4 +1,4 @@
-// Builds what is published: the library with its declarations, and the command line with everything of ours inside.
+// Builds the published packages: the library with its declarations, and the command line with everything of ours inside.
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { build, type InlineConfig } from 'tsdown'
@@ -14,7 +14,7 @@ const common = {
   logLevel: 'error',
 } satisfies InlineConfig
 
-/** One JavaScript file and one declaration file for each entry, and what they share. */
+/** One JavaScript file and one declaration file per entry, and shared files. */
 export async function buildLibrary(outDir: string): Promise<void> {
   const manifest = manifestOf('engine')
   await build({
@@ -27,7 +27,7 @@ export async function buildLibrary(outDir: string): Promise<void> {
     platform: 'neutral',
     target: 'es2023',
     dts: true,
-    // In every file, because whichever is loaded first must say it before it fails for a stranger reason.
+    // In every file, because the first one loaded must report the problem before it fails for an obscure reason.
     banner: {
       js: `if (!Array.prototype.toSorted) throw new Error('everlong needs Node 20 or later, or a browser of 2023 or later.')`,
     },
@@ -106,7 +106,7 @@ function inPackage(name: string): RegExp {
   return new RegExp(`^${name}($|/)`)
 }
 
-/** What npm installs along with the command, if it is imported: the packages of its rooms that are neither ours nor bundled. */
+/** Packages that npm must install with the command if it imports them: those of its rooms that are neither ours nor bundled. */
 function installedPackages(): Versions {
   const all = rooms.flatMap((room) => Object.entries(manifestOf(room).dependencies ?? {}))
   const isInside = (name: string) => /^(@everlong\/|everlong$)/.test(name) || bundledPackages.includes(name)

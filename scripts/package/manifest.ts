@@ -1,5 +1,5 @@
-// The package.json files as they are published. In the checkout, exports and bins name TypeScript sources; in a package,
-// the JavaScript they were built to.
+// The published package.json files. In the checkout, exports and bins name TypeScript sources; in a package, the built
+// JavaScript.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { basename, dirname } from 'node:path/posix'
@@ -36,7 +36,7 @@ export function compiledName(source: string): string {
   return basename(source, '.ts')
 }
 
-/** What to build for these exports or bins: the source of each by its compiled name. */
+/** The sources to build for these exports or bins, by compiled name. */
 export function entriesOf(...named: readonly (Versions | undefined)[]): Readonly<Record<string, string>> {
   const sources = named.flatMap((each) => Object.values(each ?? {})).filter((source) => source.endsWith('.ts'))
   return Object.fromEntries(sources.map((source) => [compiledName(source), source]))

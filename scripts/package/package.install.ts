@@ -15,7 +15,7 @@ afterAll(folder.remove, 60_000)
 const project = join(folder.path, 'project')
 const sample = join(folder.path, 'session.jsonl')
 writeFileSync(sample, session().user('Hello.').assistant('Hello.').text)
-// Of its own, so that nothing of ours stays in the cache of the person who runs this.
+// A separate cache, so that nothing of ours stays in the cache of the person who runs this.
 const env = { HOME: join(folder.path, 'home'), npm_config_cache: join(folder.path, 'npm-cache'), NO_COLOR: '1' }
 const node = (version: string) => nodeIn(join(root, '.everlong/nodes', version))
 let tarballs: Tarballs

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path/posix'
 const linkPattern = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g
 
 export type Link = {
-  /** As it is written. */
+  /** As written in the page. */
   readonly target: string
   /** From the root of the checkout or the package. */
   readonly path: string
@@ -32,7 +32,7 @@ export function packagedPage(text: string, { from, to }: Move, has: (path: strin
   })
 }
 
-/** The places on a page that a link can name: its headings, as GitHub and npm name them. */
+/** The anchors of a page: its headings, as GitHub and npm name them. */
 export function anchorsIn(text: string): ReadonlySet<string> {
   const withoutCode = text.replace(/^```[\s\S]*?^```/gm, '')
   const headings = [...withoutCode.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)

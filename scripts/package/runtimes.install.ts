@@ -18,7 +18,7 @@ const [bun, deno, workerd] = [
   ['@cloudflare/workerd-linux-64', 'bin/workerd'],
 ].map(([name = '', file = '']) => join(project, 'node_modules', name, file)) as [string, string, string]
 
-/** Needs nothing but the language and what browsers have. */
+/** Needs only the language and what browsers have. */
 const program = `import { createEngine, estimateTokens, offline } from 'everlong'
 export async function play() {
   const session = await createEngine({ model: offline() }).start()

@@ -1,4 +1,4 @@
-// Lays out what is published in folders of its own, so that nothing in the checkout is changed for packing.
+// Prepares the packages in separate folders, so that packing changes nothing in the checkout.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ export type Staged = { readonly name: string; readonly version: string; readonly
 export async function stageLibrary(folder: string): Promise<Staged> {
   await buildLibrary(join(folder, 'dist'))
   const examples = filesOf('examples/src/*.ts').filter((path) => !path.endsWith('.test.ts'))
-  // The moving picture is only for the README of the repository.
+  // The animated picture is only for the README of the repository.
   copy(
     ['LICENSE', ...examples, ...filesOf('docs/contexts/*', 'docs/pictures/*.{png,svg}', 'skills/*/SKILL.md')],
     folder,
@@ -36,7 +36,7 @@ export async function stageCommand(folder: string): Promise<Staged> {
   return finish(folder, 'cli', publishedCommand(manifestOf('cli'), imported))
 }
 
-/** What `everlong install` puts into agents. */
+/** The files that `everlong install` puts into agents. */
 function copyPlugins(folder: string): void {
   const script = join(root, 'scripts/build-plugins.ts')
   const { status } = spawnSync(process.execPath, [script], { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -48,7 +48,7 @@ function copyPlugins(folder: string): void {
   }
 }
 
-/** The licenses of the packages inside the built files, which ask to go along. */
+/** The licenses of the packages inside the built files, which must be included. */
 function licensesOf(packages: readonly string[]): string {
   const texts = packages.map((name) => {
     const folder = join(root, 'node_modules', name)
@@ -73,7 +73,7 @@ function copy(paths: readonly string[], folder: string): void {
   }
 }
 
-/** The README of the room becomes that of the package. */
+/** The README of the room becomes the package's. */
 function copyPages(readme: string, pages: readonly string[], folder: string): void {
   copy(pages, folder)
   const has = (path: string) => existsSync(join(folder, path))

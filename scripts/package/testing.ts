@@ -7,13 +7,13 @@ import { root } from '../steps.ts'
 
 export type Ran = { readonly status: number | null; readonly stdout: string; readonly stderr: string }
 
-/** Without what an npm that runs the tests tells its children about its own package. */
+/** Removes variables with which an npm that runs the tests tells its children about its own package. */
 const inherited = /^npm_(?!config_)|^npm_config_local_prefix$|^NODE_(ENV|OPTIONS)$/
 const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !inherited.test(name)))
 
 export type RunOptions = {
   readonly cwd: string
-  /** The Node that comes first in the PATH; this one when left out. */
+  /** The Node that comes first in the PATH. Default: this one. */
   readonly node?: string
   readonly env?: Readonly<Record<string, string>>
 }
@@ -29,7 +29,7 @@ export function run(command: string, args: readonly string[], { cwd, node = proc
   return { status, stdout: stdout ?? '', stderr: stderr ?? '' }
 }
 
-/** What a command that must succeed printed. */
+/** The output of a command that must succeed. */
 export function output(command: string, args: readonly string[], options: RunOptions): string {
   const { status, stdout, stderr } = run(command, args, options)
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`)

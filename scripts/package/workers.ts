@@ -25,7 +25,7 @@ export function workerEntries(rooms: readonly string[]): Readonly<Record<string,
   return entries
 }
 
-/** Names the built file in place of the source. All built files are in one folder. */
+/** Replaces the source by the built file. All built files are in one folder. */
 export function withBuiltWorkers(code: string): string {
   return code.replace(reference, "new URL('./$1.js', import.meta.url)")
 }

@@ -1,4 +1,4 @@
-// What a release changes, as data: the versions of all packages and plug-ins, and the changelog. Reads and writes nothing.
+// The changes of a release, as data: the versions of all packages and plug-ins, and the changelog. Reads and writes nothing.
 
 export type Files = Readonly<Record<string, string>>
 
@@ -63,13 +63,13 @@ function isLater(version: string, current: string): boolean {
   return version.localeCompare(current, 'en', { numeric: true }) > 0
 }
 
-/** The file's own version and the versions of our packages in it. Text, so that the formatting stays. */
+/** Replaces the file's own version and the versions of our packages in it, as text, so that the formatting stays. */
 function withVersion(text: string, current: string, version: string): string {
   const ours = new RegExp(`("(?:everlong|@everlong/[\\w-]+)": )"${current.replaceAll('.', '\\.')}"`, 'g')
   return text.replace(`"version": "${current}"`, `"version": "${version}"`).replace(ours, `$1"${version}"`)
 }
 
-/** In the lock file a package of somebody else may have the same version. */
+/** In the lock file, another package may have the same version. */
 function withLockVersion(text: string, version: string): string {
   const lock = JSON.parse(text)
   lock.version = version
@@ -86,7 +86,7 @@ function withLockVersion(text: string, version: string): string {
   return `${JSON.stringify(lock, null, 2)}\n`
 }
 
-/** What was unreleased gets a heading of its own. Undefined when that is nothing. */
+/** Gives the unreleased changes their own heading. Undefined if there are none. */
 function releasedChangelog(text: string, heading: string): string | undefined {
   const [, before = '', unreleased = '', rest = ''] =
     /^([\s\S]*^## Unreleased\n)([\s\S]*?)(^## [\s\S]*)?$(?![\s\S])/m.exec(text) ?? []

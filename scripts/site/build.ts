@@ -14,7 +14,7 @@ export type SiteOptions = {
   readonly base?: string
 }
 
-/** Inside the page, so that no browser asks for a file. */
+/** Inside the page, so that no browser requests a file. */
 const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M5 8c-4-6-4 6 0 0s6-6 6 0-2 6-6 0z" fill="none" stroke="#4f6bed" stroke-width="2"/></svg>')}`
 
 const tools = join(root, 'scripts/site')
@@ -68,7 +68,7 @@ function writeConfig(source: string, { sections, base }: ConfigInput): void {
     description: 'Context-window management for LLM agents',
     base,
     cleanUrls: false,
-    // The text of transcripts and prompts has braces and angle brackets, which are text and no template.
+    // The text of transcripts and prompts has braces and angle brackets, which are text and not a template.
     markdown: { html: false },
     head: [['link', { rel: 'icon', href: icon }]],
     vite: { logLevel: 'error' },
@@ -86,7 +86,7 @@ function writeConfig(source: string, { sections, base }: ConfigInput): void {
   write(join(source, '.vitepress/config.mjs'), configText(config))
 }
 
-/** Indented code is shown like fenced code: VitePress gives only the latter a frame that scrolls. */
+/** Indented code is shown like fenced code, because VitePress gives only the latter a scrolling frame. */
 const configText = (config: object) => `const config = ${JSON.stringify(config, undefined, 2)}
 config.markdown.config = ({ renderer: { rules } }) => {
   rules.code_block = (tokens, at, ...rest) => {

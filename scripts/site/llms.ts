@@ -1,7 +1,7 @@
 // llms.txt and llms-full.txt: the documentation for models (https://llmstxt.org).
 import type { SiteSection } from './pages.ts'
 
-/** Every page with its address and what it is about. */
+/** Every page with its address and its topic. */
 export function llmsIndex(sections: readonly SiteSection[]): string {
   const [front] = sections[0]?.pages ?? []
   const parts = sections.slice(1).map(({ title, pages }) => {
@@ -13,7 +13,7 @@ export function llmsIndex(sections: readonly SiteSection[]): string {
   return `${[`# ${front?.title}`, `> ${front?.about}`, ...parts].join('\n\n')}\n`
 }
 
-/** The pages themselves, for a model that can read them all. Measurements and decisions are left out. */
+/** The pages themselves, for a model that can read them all. Omits measurements and decisions. */
 export function llmsFull(sections: readonly SiteSection[]): string {
   const pages = sections.filter(({ isFolded }) => !isFolded).flatMap((section) => section.pages)
   return pages.map(({ path, text }) => `<!-- /${path} -->\n\n${text.trim()}\n`).join('\n')

@@ -1,4 +1,4 @@
-// The pages of the site: Markdown of the checkout, with links that hold on the site.
+// The pages of the site: Markdown of the checkout, with links that work on the site.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dirname, relative } from 'node:path/posix'
@@ -54,7 +54,7 @@ export function sitePath(source: string): string {
     .replace(/^[A-Z_]+\.md$/, (name) => name.toLowerCase().replaceAll('_', '-'))
 }
 
-/** Links to pages and pictures of the site lead there. Links to other files of the checkout become plain text. */
+/** Links to pages and pictures of the site stay links. Links to other files of the checkout become plain text. */
 export function onSite({ text, source, path }: SitePage, paths: ReadonlyMap<string, string>): string {
   const targets = new Map(linksIn(text, source).map((link) => [link.target, link]))
   return withoutComments(text).replace(

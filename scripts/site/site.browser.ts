@@ -1,4 +1,4 @@
-// The documentation site as a reader sees it, in the system's Chromium.
+// The documentation site in the system's Chromium, as a reader sees it.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** As a static host serves it: `/a` is `a.html`, a folder is its `index.html`. */
+/** Like a static host: `/a` is `a.html`, a folder is its `index.html`. */
 function fileFor(folder: string, path: string): string | undefined {
   const place = join(folder, normalize(decodeURIComponent(path)))
   const candidates = [place, `${place}.html`, join(place, 'index.html')]
@@ -59,7 +59,7 @@ describe.skipIf(browserPath === undefined)('the site (skipped where there is no 
     async ({ path, title }) => {
       const { page, seen } = await browser.open()
       await page.goto(`${address}/${path.replace(/(index)?\.md$/, '')}`, { waitUntil: 'domcontentloaded' })
-      // Without the sign of the link to the heading.
+      // Without the symbol of the link to the heading.
       const heading = (await page.locator('h1').first().textContent())?.replace(/[\s\u200b]+$/, '')
       expect(heading).toBe(title.replaceAll('`', ''))
       const shown = "[...document.querySelectorAll('main a[href], main img[src]')].map((one) => one.href ?? one.src)"

@@ -1,4 +1,4 @@
-// Time, ids and chance, handed in: the same options give the same run. Nothing here is read by scripts directly.
+// Time, ids and randomness, passed in, so that the same options give the same run. Scripts do not read them directly.
 import { setTimeout as wait } from 'node:timers/promises'
 import { seededRandom } from './script/random.ts'
 
@@ -8,7 +8,7 @@ export type Clock = {
   readonly sleep: (milliseconds: number) => Promise<void>
 }
 
-/** A clock that does not move until it is turned. Sleeping turns it, so no test waits. */
+/** A clock that moves only when it is set. Sleeping advances it, so no test waits. */
 export type TurnableClock = Clock & { readonly turn: (milliseconds: number) => void }
 
 export const systemClock: Clock = { now: () => Date.now(), sleep: (milliseconds) => wait(milliseconds) }

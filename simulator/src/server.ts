@@ -1,4 +1,4 @@
-// The simulator on a port of this machine, for clients that want a URL. Never listens to the outside.
+// The simulator on a local port, for clients that need a URL. Never listens on other interfaces.
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import type { SimulatorOptions } from './api/world.ts'
 import { cutsSockets } from './faults/on-socket.ts'
@@ -8,7 +8,7 @@ import { createSimulator, type Simulator } from './simulator.ts'
 export type ServerOptions = SimulatorOptions & {
   /** 0 takes any free port. */
   readonly port?: number
-  /** Faults by rule or by chance; those that a request's header asks for need no plan. */
+  /** Faults by rule or at random. Faults that a request's header asks for need no plan. */
   readonly faults?: FaultPlan
 }
 

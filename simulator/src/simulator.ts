@@ -1,4 +1,4 @@
-// The simulator as tests hold it: a fetch without a socket, the log, the meter.
+// The simulator for tests: a fetch without a socket, the log, the meter.
 import { createApp } from './api/app.ts'
 import { createWorld, type SimulatorOptions } from './api/world.ts'
 import { requestOf } from './http/incoming.ts'
@@ -7,12 +7,12 @@ import type { MeterTotals } from './log/meter.ts'
 import type { Clock } from './ports.ts'
 
 export type Simulator = {
-  /** Hand this to a client as its `fetch`. Any host will do. */
+  /** Use it as a client's `fetch`. Accepts any host. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
   readonly log: { readonly entries: readonly LogEntry[]; readonly text: () => string; readonly clear: () => void }
   readonly meter: { readonly totals: () => MeterTotals; readonly reset: () => void }
   readonly countTokens: (text: string) => number
-  /** The clock in use: the one that was handed in, or the system's. */
+  /** The clock in use: the given one, or the system's. */
   readonly clock: Clock
 }
 
@@ -31,7 +31,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   }
 }
 
-/** As the real fetch does: an abort rejects, whether it comes before or while the answer is made. */
+/** Like the real fetch: an abort rejects, before or during the answer. */
 async function untilAborted(request: Request, handle: (request: Request) => Promise<Response>): Promise<Response> {
   const { signal } = request
   if (signal.aborted) throw signal.reason

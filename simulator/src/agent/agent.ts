@@ -1,5 +1,5 @@
-// A scripted coding agent: works through a generated repository with tool calls, one user task after another, the same
-// way for the same seed. It is a script like any other: it sees requests, never files.
+// A scripted coding agent: works through a generated repository with tool calls, one user task after another, and always the same
+// for the same seed. Like any script, it sees requests, never files.
 import type { Message } from 'everlong'
 import { blocksOf, type JsonObject, stringAt } from 'everlong/internal'
 import type { Bug, Repository } from '../repository/repository.ts'
@@ -24,7 +24,7 @@ import { wishedPlace } from './wish.ts'
 export type AgentOptions = {
   readonly repository: Repository
   readonly seed?: Seed
-  /** How many answers a task takes, the last one without tools: 12 by default, at least 1. */
+  /** Number of answers per task, the last one without tools. Default: 12, at least 1. */
   readonly turnsPerTask?: number
   /**
    * The share of answers to tool results that begin with thinking, from 0 to 1: 0.3 by default. The first answer of
@@ -32,7 +32,7 @@ export type AgentOptions = {
    * where the request did not ask for it.
    */
   readonly thinking?: number
-  /** What it does most: a bit of everything by default. */
+  /** Its main activity. Default: a bit of everything. */
   readonly habit?: Habit
   /**
    * What it needs to change a file: `'nothing'` by default, because it knows the repository. With `'sight'` the part to
@@ -40,15 +40,15 @@ export type AgentOptions = {
    * (`wishText`) as far as the request still says it, and looks up what a person asks about earlier tasks (`questionText`).
    */
   readonly needs?: 'nothing' | 'sight'
-  /** Whether it also calls tools that it does not know: every third call, and all calls if it knows none. */
+  /** Whether it also calls unknown tools: every third call, and all calls if it knows none. */
   readonly callsAnyTool?: boolean
-  /** With `needs: 'sight'`, the share of changes before which it reads again what it already sees: 0 by default. */
+  /** With `needs: 'sight'`, the share of changes before which it reads again what it already sees. Default: 0. */
   readonly rereads?: number
 }
 
 /**
- * Every answer is a function of the request, the seed and, for the ids of tool uses, the turn. A request without tools
- * that it may call ends the task at once.
+ * Every answer is a function of the request, the seed and, for the ids of tool uses, the turn. A request without callable tools
+ * ends the task at once.
  */
 export function agent(options: AgentOptions): Script {
   const turns = Math.max(1, Math.floor(options.turnsPerTask ?? 12))
@@ -85,7 +85,7 @@ export function agent(options: AgentOptions): Script {
 
 type Asked = { readonly at: Position; readonly request: ScriptRequest; readonly turn: number }
 
-/** From the request, else from a tool, a few times; what is not found is not known. */
+/** From the request, otherwise from a tool, a few times. The agent does not know what it cannot find. */
 function answerTo(question: Question, { at, request, turn }: Asked): Answer {
   const { messages, tools } = request
   const found = answerInSight(messages, question)
@@ -124,12 +124,12 @@ function stepBySight(at: Position, { turns, place, options }: Sight): { readonly
   return { move: moveOf(at.step + 1), mark: { ...at, step: at.step + 1 } }
 }
 
-/** Not every answer has text, but there is never a long gap: summaries quote it, and the agent continues from it. */
+/** Not every answer has text, but there is never a long gap, because summaries quote it and the agent continues from it. */
 function speaksAt(at: Position, random: Random): boolean {
   return at.step % 3 === 0 || random() < 0.3
 }
 
-/** Agents of long outputs explain themselves at length. */
+/** Agents with long outputs explain themselves at length. */
 function reportIn({ habit }: AgentOptions, { random, repository }: Scene): string {
   if (habit !== 'long-outputs') return ''
   const paths = [...repository.files.keys()]
@@ -149,7 +149,7 @@ const findings: readonly [string, ...string[]] = [
 
 type Offered = ReadonlyMap<Tool, ToolDefinition>
 
-/** The call in terms of the offered tools, or the best substitute for it: one is always found. */
+/** Translates the call to the offered tools, or finds the best substitute. There is always one. */
 function realised(wish: { readonly call: Call; readonly scene: Scene; readonly offered: Offered }): {
   readonly name: string
   readonly input: JsonObject

@@ -1,4 +1,4 @@
-// Calls of tools that nobody here knows: an input that fits the schema, the same for the same tool.
+// Calls of unknown tools: an input that fits the schema, and the same for the same tool.
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from 'everlong/internal'
 import type { ToolDefinition } from '../script/script.ts'
 
@@ -9,7 +9,7 @@ export function inputFor({ input_schema: schema }: ToolDefinition): JsonObject {
 
 const maxDepth = 8
 
-/** What the schema names first: a constant, a default, one of a list, the first alternative; else something of its type. */
+/** The first value in the schema: a constant, a default, one of a list, the first alternative; otherwise a value of its type. */
 function valueFor(schema: unknown, depth: number): unknown {
   if (!isObject(schema) || depth > maxDepth) return {}
   const [listed] = arrayAt(schema, 'enum')

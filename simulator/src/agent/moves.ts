@@ -1,5 +1,5 @@
-// What an agent does in the steps of a task: the order of its moves, and the tool calls of each. Pure plans: whether a
-// tool is offered at all, and what it is called there, is agent.ts's business.
+// The agent's moves in the steps of a task: their order, and the tool calls of each. Pure plans; agent.ts decides whether a tool
+// is offered and what it is called.
 
 import type { Repository } from '../repository/repository.ts'
 import type { InputName, Tool } from '../repository/tool-names.ts'
@@ -18,10 +18,10 @@ export type Move =
   | 'draft'
   | 'build'
 
-/** What an agent does most of the day. */
+/** The main activity of an agent. */
 export type Habit = 'mixed' | 'reading' | 'editing' | 'long-outputs'
 
-/** A tool call in our own words; `named` has the inputs whose names differ from client to client. */
+/** A tool call in our own terms; `named` has the inputs whose names differ between clients. */
 export type Call = {
   readonly tool: Tool
   readonly named: Readonly<Partial<Record<InputName, unknown>>>
@@ -33,7 +33,7 @@ export type Place = {
   readonly path: string
   readonly symbol: string
   readonly testPath: string
-  /** Undefined when it must be read first. */
+  /** Undefined if it must be read first. */
   readonly wrong: string | undefined
   readonly right: string
 }
@@ -46,7 +46,7 @@ export type Scene = {
   readonly step: number
 }
 
-/** Each move once in a cycle, and all cycles of one length: rounds are counted by it. */
+/** Each move once per cycle. All cycles have the same length, because rounds are counted by it. */
 const cycles: Readonly<Record<Habit, readonly Move[]>> = {
   mixed: ['plan', 'test', 'look', 'study', 'mend', 'verify', 'explore', 'review'],
   reading: ['plan', 'test', 'look', 'study', 'browse', 'mend', 'verify', 'review'],
@@ -54,13 +54,13 @@ const cycles: Readonly<Record<Habit, readonly Move[]>> = {
   'long-outputs': ['plan', 'test', 'look', 'study', 'mend', 'verify', 'build', 'review'],
 }
 const cycleLength = cycles.mixed.length
-/** What to keep first when there is no room for a whole cycle. */
+/** Moves by priority, for a task that is shorter than a cycle. */
 const byWeight: readonly Move[] = [
   ...(['test', 'mend', 'verify', 'study', 'browse', 'draft', 'build'] as const),
   ...(['plan', 'look', 'review', 'explore'] as const),
 ]
 
-/** The move of a step among `steps` steps with tools: whole cycles, then one cut down to what matters most. */
+/** The move of a step among `steps` steps with tools: whole cycles, then one reduced to the most important moves. */
 export function moveAt(step: number, steps: number, habit: Habit = 'mixed'): Move {
   const cycle = cycles[habit]
   const begun = step - (step % cycle.length)
@@ -109,7 +109,7 @@ function lookCalls(scene: Scene): readonly Call[] {
   return [search, read(scene, scene.place?.testPath ?? someFile(scene))]
 }
 
-/** Several at once, a look at something large, or a small question: results of every size. */
+/** Several at once, a look at something large, or a small question, for results of every size. */
 function exploreCalls(scene: Scene): readonly Call[] {
   const chance = scene.random()
   if (chance < 0.4) return Array.from({ length: 2 + integerBelow(scene.random, 2) }, () => read(scene, someFile(scene)))
@@ -154,7 +154,7 @@ function todos(scene: Scene, status: 'in_progress' | 'completed'): Call {
   return { tool: 'TodoWrite', named: { todos: list.map((todo) => ({ ...todo, activeForm: todo.content })) } }
 }
 
-/** The call to make instead of one whose tool is not offered, best first. */
+/** Substitutes for a call whose tool is not offered, best first. */
 export function sparesFor(call: Call, scene: Scene): readonly Call[] {
   const path = call.named.path
   const shown = call.tool === 'Read' && typeof path === 'string' ? [bash(`cat ${path}`)] : []

@@ -1,13 +1,13 @@
-// The agent's position in its tasks, read from the messages of a request alone: the agent remembers nothing, so after a
-// compaction it continues as well as the request lets it, as a model does.
+// The agent's position in its tasks, read only from the messages of a request. The agent remembers nothing, so after a compaction
+// it continues as well as the request allows, like a model.
 import type { Block, Message } from 'everlong'
 import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 import type { Bug } from '../repository/repository.ts'
 
-/** Tasks count from 1, steps from 0. A task that is done has the step `Infinity`. */
+/** Tasks count from 1, steps from 0. A finished task has the step `Infinity`. */
 export type Position = { readonly task: number; readonly step: number }
 
-/** The two marks an agent leaves: in the ids of its tool uses, and in some of its texts, which summaries quote. */
+/** The two marks of an agent: in the ids of its tool uses, and in some of its texts, which summaries quote. */
 export function toolId(at: Position, call: { readonly turn: number; readonly index: number }): string {
   // The turn keeps ids unique when a compaction has lost the marks and the agent starts over at task 1.
   return `toolu_t${at.task}_s${at.step}_${call.turn}_${call.index}`
@@ -18,8 +18,8 @@ export function textMark(at: Position): string {
 }
 
 /**
- * What to do next: the step after the last one where the request brings tool results, or a summary of an unfinished
- * task; else the first step of a new task.
+ * The next step: the one after the last if the request has tool results or a summary of an unfinished task, otherwise the first
+ * step of a new task.
  */
 export function nextPosition(messages: readonly Message[]): Position {
   const lastAnswer = lastAnswerOf(messages)
@@ -33,7 +33,7 @@ export function nextPosition(messages: readonly Message[]): Position {
     : { task: last.task + 1, step: 0 }
 }
 
-/** True when the next answer is the first since a person, or a summary, last spoke. */
+/** True if the next answer is the first since a person or a summary last spoke. */
 export function beginsTurn(messages: readonly Message[]): boolean {
   return !saidSince(messages, lastAnswerOf(messages)).some(isToolResult)
 }
@@ -44,7 +44,7 @@ function saidSince(messages: readonly Message[], answer: number): readonly Block
   return messages.slice(answer + 1).flatMap((message) => blocksOf(message.content))
 }
 
-/** Marks only grow, so the newest message that has any is enough. */
+/** Marks only grow, so the newest message with a mark is enough. */
 function marksBefore(messages: readonly Message[], from: number): readonly Position[] {
   for (let at = from; at >= 0; at--) {
     const marks = blocksOf(messages[at]?.content).flatMap(marksIn)
@@ -65,7 +65,7 @@ function marksIn(block: Block): readonly Position[] {
   }))
 }
 
-/** The sections of a summary are in no order of time, so the furthest mark counts, not the last. */
+/** The sections of a summary are not in order of time, so the furthest mark counts, not the last. */
 function latestOf(marks: readonly Position[]): Position | undefined {
   return marks.toSorted((a, b) => a.task - b.task || a.step - b.step).at(-1)
 }

@@ -1,5 +1,5 @@
-// What a person asks an agent about its earlier work, and how an agent that works by sight finds the answer: in the request,
-// else through a tool. What it cannot find it does not know.
+// A person's question about the agent's earlier work, and how an agent that works by sight finds the answer: in the request,
+// otherwise through a tool. It does not know what it cannot find.
 import type { Block, Message } from 'everlong'
 import { blocksOf, isText, isToolResult, isToolUse, type JsonObject, stringAt, textOf } from 'everlong/internal'
 import { inputNameIn, offeredTools, stringInput, toolNamed } from '../repository/tool-names.ts'
@@ -10,9 +10,9 @@ import { type Wish, wishesIn } from './wish.ts'
 export type Question = {
   /** Counts together with the wishes. */
   readonly task: number
-  /** The task that the question is about. */
+  /** The task in question. */
   readonly about: number
-  /** `line`: the line that it wrote, which a file may still have. `run`: how long a test run took, which no later run repeats. */
+  /** `line`: the line that it wrote, which a file may still contain. `run`: the duration of a test run, which no later run repeats. */
   readonly what: 'line' | 'run'
 }
 
@@ -36,7 +36,7 @@ function questionsIn(text: string): readonly Question[] {
   }))
 }
 
-/** The question to answer now: one that is newer than every wish. */
+/** The question to answer now: newer than every wish. */
 export function openQuestion(messages: readonly Message[]): Question | undefined {
   const said = messages.flatMap(({ role, content }) =>
     role === 'user' ? blocksOf(content).flatMap((block) => (isText(block) ? [block.text] : [])) : [],
@@ -49,7 +49,7 @@ export function openQuestion(messages: readonly Message[]): Question | undefined
   return isOpen ? newest : undefined
 }
 
-/** The line, or the time, as far as the request shows it. */
+/** The line or the time, as far as the request shows it. */
 export function answerInSight(messages: readonly Message[], question: Question): string | undefined {
   const texts = textsIn(messages)
   if (question.what === 'run')
@@ -63,7 +63,7 @@ export function answerInSight(messages: readonly Message[], question: Question):
   return found?.replace(/^ *\d+[\t→]/, '').trim()
 }
 
-/** What a test runner prints at its end. */
+/** The last line of a test runner. */
 export function tookIn(output: string): readonly string[] {
   return [...output.matchAll(/ Duration {2}(\d+\.\d+s)/g)].map((found) => found[1] ?? '')
 }
@@ -74,7 +74,7 @@ function wishOf(texts: readonly string[], { about }: Question): Wish | undefined
 
 type Run = { readonly id: string; readonly shown: string }
 
-/** The runs of a file's own tests in a task: the calls, with what the request shows of their results. */
+/** The runs of a file's own tests in a task: the calls, and what the request shows of their results. */
 function runsIn(messages: readonly Message[], task: number): readonly Run[] {
   const blocks = messages.flatMap(({ content }) => blocksOf(content))
   const resultOf = (id: string) => blocks.filter(isToolResult).find(({ tool_use_id }) => tool_use_id === id)
@@ -93,8 +93,8 @@ const isRecall = (name: string) => /(^|_)recall$/.test(name)
 export type Lookup = { readonly name: string; readonly input: JsonObject }
 
 /**
- * The next call that may bring the answer, each made once: reading what is known by its id, searching for it, or reading the
- * file again. Undefined when there is none: a test run that is gone cannot be had again by another run.
+ * The next call that may find the answer, each made once: reading by a known id, searching, or reading the file again. Undefined
+ * if there is none, because a lost test run cannot be repeated.
  */
 export function lookupFor(
   messages: readonly Message[],

@@ -1,5 +1,4 @@
-// What an agent can see in a request, wherever it is: words, results, calls, restored files. Nothing here knows how it got
-// there.
+// What an agent can see anywhere in a request: words, results, calls, restored files, regardless of how they got there.
 import type { Block, Message } from 'everlong'
 import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 
@@ -24,7 +23,7 @@ export type Part = { readonly signature: string; readonly line: string }
 
 const maxPart = 8
 
-/** The newest sight of a function from its signature to what it returns: a single line that a search found is not enough. */
+/** The newest sight of a function from its signature to its return value. A single line from a search is not enough. */
 export function partInSight(texts: readonly string[], symbol: string): Part | undefined {
   const begins = `export function ${symbol}(`
   for (const text of texts.toReversed()) {

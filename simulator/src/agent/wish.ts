@@ -5,17 +5,17 @@ import type { Place } from './moves.ts'
 import { partInSight, textsIn } from './sight.ts'
 
 export type Wish = {
-  /** Counts from 1, on the person's side. */
+  /** Counts from 1. */
   readonly task: number
   /** Relative to the repository's root. */
   readonly path: string
   readonly symbol: string
   readonly over: number
-  /** Given with the first wish for a file; later ones name the task that gave it. */
+  /** Given with the first wish for a file. Later ones name the task that gave it. */
   readonly reason: string | { readonly task: number }
 }
 
-/** What is said once and holds for every task after it. */
+/** Stated once, and valid for every later task. */
 export function ruleText(sign: string): string {
   return `For every task of today: sign each line you change with ${sign}.`
 }
@@ -25,13 +25,13 @@ export function wishText({ task, symbol, path, over, reason }: Wish): string {
   return `Task ${task}: let ${symbol} in ${path} keep versions over ${over}; the reason to note is ${why}.`
 }
 
-/** What a line that was changed as wished ends with. */
+/** The ending of a line that was changed as wished. */
 export function grantedEnding(wish: Pick<Wish, 'over'>, codes: { readonly reason?: string; readonly sign?: string }) {
   const noted = [codes.reason, codes.sign].filter((code) => code !== undefined)
   return `.version > ${wish.over})${noted.length > 0 ? ` // ${noted.join(' ')}` : ''}`
 }
 
-/** The newest wish in the messages, and the change that it asks for. */
+/** The newest wish in the messages, and its change. */
 export function wishedPlace(messages: readonly Message[]): Place | undefined {
   const texts = textsIn(messages)
   const wishes = texts.flatMap(wishesIn)

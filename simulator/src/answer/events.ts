@@ -1,4 +1,4 @@
-// A finished message as the events of a stream, in the documented order. Times nothing, sends nothing.
+// Converts a finished message to the events of a stream, in the documented order. No timing, no sending.
 import type { Block } from 'everlong'
 import { isText, isToolUse, type JsonObject } from 'everlong/internal'
 import { pieces } from './pieces.ts'
@@ -6,9 +6,9 @@ import { pieces } from './pieces.ts'
 export type StreamEvent = { readonly type: string; readonly [key: string]: unknown }
 
 export type StreamedMessage = {
-  /** The message as it will be once the stream has ended. */
+  /** The message at the end of the stream. */
   readonly message: JsonObject & { readonly content: readonly Block[] }
-  /** Usage as it is known when the stream begins. */
+  /** The usage at the start of the stream. */
   readonly startUsage: object
   readonly deltaUsage: object
 }
@@ -44,7 +44,7 @@ function startOf({ message, startUsage }: StreamedMessage): object {
   return { ...message, ...context, content: [], stop_reason: null, stop_sequence: null, usage: startUsage }
 }
 
-/** On-demand compactions come whole; everything else begins empty and is filled by deltas. */
+/** On-demand compactions arrive whole. All other blocks begin empty and are filled by deltas. */
 function opening(block: Block): object {
   if (isText(block)) return { ...block, text: '' }
   if (isToolUse(block)) return { ...block, input: {} }

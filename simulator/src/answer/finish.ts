@@ -1,4 +1,4 @@
-// From a script's answer to the content of a message: ids and signatures given, stop sequences and limits kept.
+// Turns a script's answer into the content of a message: adds ids and signatures, applies stop sequences and limits.
 import type { Block } from 'everlong'
 import { isText, isThinking, isToolUse } from 'everlong/internal'
 import type { Ids } from '../ports.ts'
@@ -19,7 +19,7 @@ export type FinishContext = {
   readonly request: MessagesRequest
   readonly ports: PromptPorts & BindingPorts & { readonly ids: Ids }
   readonly place: Place
-  /** Output tokens there is room for, and what to say when they run out. */
+  /** Available output tokens, and the stop reason when they run out. */
   readonly limit: { readonly tokens: number; readonly reason: 'max_tokens' | 'model_context_window_exceeded' }
 }
 
@@ -71,7 +71,7 @@ function stopAt(content: readonly Block[], sequences: readonly string[]): Piece 
   return { content }
 }
 
-/** Text is cut where the limit falls; a tool use that does not fit whole is not made at all. */
+/** Text is cut at the limit. A tool use that does not fit whole is dropped. */
 function limit(piece: Piece, context: FinishContext): Piece {
   let left = context.limit.tokens
   const kept: Block[] = []
@@ -91,7 +91,7 @@ function cut(block: Block, tokens: number, context: FinishContext): readonly Blo
   return text === '' ? [] : [{ ...block, text }]
 }
 
-/** Each thinking block is signed for its place: after the request and the answer's blocks before it. */
+/** Signs each thinking block for its place: after the request and the earlier blocks of the answer. */
 function sealed(content: readonly Block[], context: FinishContext): readonly Block[] {
   const { request, ports } = context
   const hides = hidesThinking(request)

@@ -1,4 +1,4 @@
-// A text in the pieces in which a stream brings it: never parted inside a character.
+// Splits a text into the chunks of a stream, never inside a character.
 
 const maxLength = 48
 

@@ -1,4 +1,4 @@
-// Usage as the API reports it: what was read, written and read anew, split exactly.
+// Usage in the API's form: tokens read from the cache, written to it, and neither, split exactly.
 import type { CacheUse } from '../cache/cache.ts'
 
 /** The tokens of one sampling: a message or a compaction. */
@@ -9,7 +9,7 @@ export type Sampling = {
   readonly write5m: number
   readonly write1h: number
   readonly output: number
-  /** Taken out of the cached prefix by cache edits. */
+  /** Tokens that cache edits removed from the cached prefix. */
   readonly deleted: number
   readonly thinking: number
 }
@@ -30,7 +30,7 @@ export function samplingOf(type: Sampling['type'], use: CacheUse, more: Partial<
   return { ...noSampling, type, read, write5m, write1h, input, ...more }
 }
 
-/** Everything that was in the window when the model began. */
+/** Tokens in the window when the model began. */
 export function promptTokens(sampling: Sampling): number {
   return sampling.input + sampling.read + sampling.write5m + sampling.write1h
 }
@@ -65,7 +65,7 @@ export function usageBody(sampling: Sampling, iterations: readonly object[] | un
   }
 }
 
-/** What `message_delta` repeats: totals so far, without the split by lifetime. */
+/** The usage in `message_delta`: totals so far, without the split by lifetime. */
 export function deltaUsageBody(sampling: Sampling, iterations: readonly object[] | undefined): object {
   return { ...counts(sampling), ...extras(sampling), ...(iterations === undefined ? {} : { iterations }) }
 }

@@ -1,4 +1,4 @@
-// The routes. Everything the API serves, and two pages of our own under /_everlong.
+// The routes: everything that the API serves, and two pages of our own under /_everlong.
 import { Hono } from 'hono'
 import { readHead } from '../http/incoming.ts'
 import { fine, type Outcome, type Problem, problemBody, refused } from '../http/problem.ts'

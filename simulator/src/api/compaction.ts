@@ -13,11 +13,11 @@ import type { Place } from '../thinking/binding.ts'
 import type { Ports, RequestContext } from './world.ts'
 
 export type Summary = {
-  /** Undefined when the model wrote none: it called a tool, said nothing or ran out of tokens. */
+  /** Undefined if the model wrote none: it called a tool, wrote no text or ran out of tokens. */
   readonly text: string | undefined
   readonly stopReason: string
   readonly sampling: Sampling
-  /** The prompt that was summarized, without the instruction to do so. */
+  /** The summarized prompt, without the instruction to summarize. */
   readonly before: Sampling
 }
 
@@ -27,7 +27,7 @@ export type EditCompaction = {
   readonly block: Block
   readonly sampling: Sampling
   readonly before: Sampling
-  /** What the model reads from here on. */
+  /** The messages that the model reads from here on. */
   readonly messages: Messages
   readonly pauses: boolean
 }

@@ -1,4 +1,4 @@
-// One message from a valid request: context management, limits, cache, the script, usage. Knows nothing of HTTP.
+// Creates one message from a valid request: context management, limits, cache, the script, usage. Independent of HTTP.
 import type { Block } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
 import type { StreamedMessage } from '../answer/events.ts'
@@ -50,7 +50,7 @@ export async function createMessage(request: MessagesRequest, context: RequestCo
   return answer(prepared, context, compaction)
 }
 
-/** Everything up to the point where a model would be asked. `count_tokens` goes the same way. */
+/** Everything before a model is asked. `count_tokens` uses it too. */
 export function prepare(request: MessagesRequest, context: RequestContext): Prepared | { readonly problem: Problem } {
   const ports = context.world.ports()
   const problem = checkCompactionBlocks(request, ports.signer) ?? checkCacheEdits(request)
@@ -127,7 +127,7 @@ type Assembly = {
   readonly prepared: Prepared
   readonly context: RequestContext
   readonly finished: Finished
-  /** What the top level of `usage` tells: compactions are not in it. */
+  /** The counts at the top level of `usage`, which exclude compactions. */
   readonly sampling: Sampling
   readonly samplings: readonly Sampling[]
   readonly compaction?: EditCompaction | undefined
@@ -159,7 +159,7 @@ function assemble(assembly: Assembly): Reply {
   return { type: 'message', streamed, samplings }
 }
 
-/** Fields that are there only for those who asked. */
+/** Fields that are present only on request. */
 function extrasOf({ prepared, context, cached }: Assembly, id: string): JsonObject {
   const { request, bound, cleared } = prepared
   const { diagnostics } = request.body

@@ -39,7 +39,7 @@ export async function handleMessages(request: Request, endpoint: Endpoint, world
   return respond(reply, { id, endpoint, world, asked }, request.signal)
 }
 
-/** A script that throws breaks its promise to us; the client sees what a client would. */
+/** A script must not throw. If it does, the client sees an ordinary server error. */
 function brokenScript(error: unknown): Reply {
   const message = error instanceof Error ? error.message : String(error)
   return { type: 'problem', problem: { status: 500, type: 'api_error', message } }
@@ -69,7 +69,7 @@ async function readRequest(request: Request, endpoint: Endpoint, world: World): 
   return problem ? { problem, incoming, body: body.value } : { request: parsed.value, incoming }
 }
 
-/** The beta that gave some 200,000-token models a million. */
+/** The beta with which some 200,000-token models have a million. */
 function widened(facts: ModelFacts | undefined, betas: ReadonlySet<string>): ModelFacts | undefined {
   const isWide =
     facts?.id.startsWith('claude-sonnet-4') && betas.has('context-1m-2025-08-07') && facts.window === 200_000

@@ -1,4 +1,4 @@
-// GET /v1/models and /v1/models/{id}: what the catalog knows, in the API's shape.
+// GET /v1/models and /v1/models/{id}: the catalog in the API's shape.
 import { knownModels, type ModelFacts } from 'everlong/internal'
 import { compactsOnDemand } from '../rules/context-management.ts'
 import type { World } from './world.ts'
@@ -21,7 +21,7 @@ export function listModels(world: World, query: URLSearchParams): object {
 const yes = { supported: true } as const
 const no = { supported: false } as const
 
-/** The release dates are not in the catalog; the API too answers with the epoch where it does not know. */
+/** The catalog has no release dates. The API too answers with the epoch if it does not know one. */
 export function modelInfo(facts: ModelFacts, id: string) {
   return {
     type: 'model',

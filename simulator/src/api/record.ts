@@ -1,4 +1,4 @@
-// Every answered request goes into the log and onto the meter, by one door.
+// Logs and prices every answered request, in one place.
 import type { Sampling } from '../answer/usage.ts'
 import { shapeOf } from '../log/log.ts'
 import { costOfAll } from '../log/meter.ts'
@@ -8,7 +8,7 @@ import type { World } from './world.ts'
 export type Answered = {
   readonly endpoint: string
   readonly organization: string
-  /** The model's name, also where the request was not understood. */
+  /** The model's name, even if the request was invalid. */
   readonly model: string
   readonly request: MessagesRequest | undefined
 }

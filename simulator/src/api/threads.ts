@@ -1,5 +1,5 @@
-// Message threads: conversations the server holds, so that a request sends only what is new. The official SDK's tool
-// runner speaks no other way. A thread is resolved into a whole request before anything else looks at it.
+// Message threads: conversations that the server stores, so that a request sends only new messages. The official SDK's tool
+// runner uses nothing else. A thread is resolved into a whole request before any other code reads it.
 import { isObject, type JsonObject } from 'everlong/internal'
 import { fine, invalid, type Outcome, refused } from '../http/problem.ts'
 import { extraInput } from '../request/wording.ts'
@@ -12,9 +12,9 @@ const maxThreads = 1_000
 type Held = { readonly messages: readonly unknown[]; readonly fields: JsonObject; isContinued: boolean }
 
 export type Threads = {
-  /** The whole request that a threaded one refers to; any other as it is. */
+  /** The whole request that a threaded one refers to. Returns any other unchanged. */
   readonly resolve: (body: unknown, betas: ReadonlySet<string>) => Outcome<unknown>
-  /** Holds the conversation under the id of its newest answer. */
+  /** Stores the conversation under the id of its newest answer. */
   readonly hold: (id: string, body: JsonObject, content: readonly unknown[]) => void
 }
 

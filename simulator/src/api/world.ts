@@ -1,4 +1,4 @@
-// Everything one simulator holds: its options with the defaults filled in, its organizations, its log and meter.
+// The state of one simulator: its options with defaults, its organizations, its log and meter.
 import { type ModelFacts, modelFacts } from 'everlong/internal'
 import { createPromptCache, type PromptCache } from '../cache/cache.ts'
 import { createDiagnoses, type Diagnoses } from '../cache/diagnosis.ts'
@@ -22,26 +22,26 @@ export type SimulatorOptions = {
   readonly script: Script
   /** Writes the summaries of server-side compaction; a plain deterministic one by default. */
   readonly summarizer?: Script
-  /** Models in addition to the catalog's, or that differ from it. */
+  /** Additional models, or replacements for the catalog's. */
   readonly models?: readonly ModelFacts[]
   /** Windows by model id, so that tests overflow with little text. */
   readonly windows?: Readonly<Record<string, number>>
-  /** Whether a bound thinking block after a changed prefix is an error (accounts since 2026-08-31) or only reported. */
+  /** Whether a bound thinking block after a changed prefix is an error (accounts since 2026-08-31) or is only reported. */
   readonly enforcesBinding?: boolean
-  /** Let thinking pass that another API signed: for replaying recorded conversations. */
+  /** Accepts thinking that another API signed, for replaying recorded conversations. */
   readonly acceptForeignSignatures?: boolean
   readonly clock?: Clock
   readonly ids?: Ids
   readonly seed?: number
   /** Milliseconds: before an answer begins, and before each event of a stream. None by default. */
   readonly latency?: { readonly first?: number; readonly perEvent?: number }
-  /** A ping after the first block has begun, and after every this many deltas. */
+  /** Number of deltas between two pings. The first ping follows the start of the first block. */
   readonly pingEvery?: number
-  /** How overflows are reported unless a header says otherwise. */
+  /** Default wording of overflows. A header overrides it. */
   readonly overflow?: OverflowShape
-  /** The longest body, in bytes. */
+  /** Maximum size of a body, in bytes. */
   readonly maxBodyBytes?: number
-  /** How many log entries are kept. */
+  /** Maximum number of log entries. */
   readonly logEntries?: number
 }
 
@@ -64,10 +64,10 @@ export type World = {
   readonly log: RequestLog
   readonly meter: Meter
   readonly factsOf: (model: string) => ModelFacts | undefined
-  /** The window that the options set for a model. */
+  /** The window from the options, if they set one for the model. */
   readonly windowOf: (model: string) => number | undefined
   readonly organization: (key: string) => Organization
-  /** Fresh for each request: digests are remembered by identity. */
+  /** New for each request, because digests are cached by identity. */
   readonly ports: () => Ports
   readonly ask: (script: Script, request: ScriptRequest) => Promise<Answer>
 }
@@ -147,7 +147,7 @@ function withWindow(
   return facts && window !== undefined ? { ...facts, window } : facts
 }
 
-/** Each script counts its own turns, and each turn has its own chance: parallel requests do not disturb it. */
+/** Each script counts its own turns, and each turn has its own random numbers, so parallel requests do not affect each other. */
 function createAsk(seed: number, tokenizer: Tokenizer): World['ask'] {
   const turns = new WeakMap<Script, number>()
   return async (script, request) => {
@@ -161,6 +161,6 @@ function createAsk(seed: number, tokenizer: Tokenizer): World['ask'] {
 export type RequestContext = {
   readonly world: World
   readonly organization: Organization
-  /** When the request arrived: lifetimes in the cache count from here. */
+  /** Arrival of the request. Cache lifetimes start then. */
   readonly started: number
 }

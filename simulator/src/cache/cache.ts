@@ -1,5 +1,5 @@
-// The prompt cache of one organization: which prefixes are kept, until when, and what a request reads and writes.
-// There are entries only where a request had a breakpoint. Nothing is written until the answer begins.
+// The prompt cache of one organization: the stored prefixes, their expiry, and what a request reads and writes. Entries exist
+// only where a request had a breakpoint. Nothing is written until the answer begins.
 
 import type { Cell, Prompt } from '../prompt/prompt.ts'
 import type { Ttl } from '../request/request.ts'
@@ -9,14 +9,14 @@ type Entry = { readonly ttl: Ttl; expires: number }
 
 export type CacheUse = {
   readonly chain: Chain
-  /** Cells read from the cache: 0 for a miss. */
+  /** Number of cells read from the cache; 0 for a miss. */
   readonly hitCells: number
   readonly read: number
   readonly write5m: number
   readonly write1h: number
-  /** Tokens after the last breakpoint that is cached. */
+  /** Tokens after the last cached breakpoint. */
   readonly input: number
-  /** The breakpoints that will exist once the answer begins: cell index and lifetime. */
+  /** The breakpoints that will exist after the answer begins: cell index and lifetime. */
   readonly breakpoints: readonly { readonly at: number; readonly ttl: Ttl }[]
 }
 
@@ -26,7 +26,7 @@ export type PromptCache = {
   readonly size: () => number
 }
 
-/** How many positions a breakpoint looks at, itself included. */
+/** Number of positions that a breakpoint checks, including its own. */
 const lookBack = 20
 const lifetimes: Readonly<Record<Ttl, number>> = { '5m': 5 * 60_000, '1h': 60 * 60_000 }
 const maxEntries = 100_000
@@ -64,7 +64,10 @@ function breakpointsOf(cells: readonly Cell[]): readonly { readonly at: number; 
   return cells.flatMap((cell, at) => (cell.mark === undefined ? [] : [{ at, ttl: cell.mark }]))
 }
 
-/** Read up to the hit, written from there to the last breakpoint by the lifetime of each, the rest plain input. */
+/**
+ * Tokens up to the hit are read, tokens from there to the last breakpoint are written with the lifetime of each, and the rest is
+ * plain input.
+ */
 function split(chain: Chain, breakpoints: CacheUse['breakpoints'], hit: number) {
   const read = chain.ends[hit] ?? 0
   const written: Record<Ttl, number> = { '5m': 0, '1h': 0 }
@@ -78,7 +81,7 @@ function split(chain: Chain, breakpoints: CacheUse['breakpoints'], hit: number) 
   return { read, write5m: written['5m'], write1h: written['1h'], input: (chain.ends.at(-1) ?? 0) - done }
 }
 
-/** A lifetime counts from the start of the request, for new entries and for those it touched alike. */
+/** A lifetime starts with the request, for new entries and for those that it used. */
 function commit(entries: Map<string, Entry>, use: CacheUse, started: number): void {
   const refresh = (index: number) => {
     const entry = entries.get(use.chain.keyAt(index))

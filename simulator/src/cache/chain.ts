@@ -1,14 +1,14 @@
-// The names of a prompt's prefixes: one for each cell, made from all that comes before it.
+// Keys for a prompt's prefixes: one per cell, computed from everything before it.
 import type { Layer, Prompt } from '../prompt/prompt.ts'
 
 export type Chain = {
-  /** Names the prefix that ends with cell i. */
+  /** The key of the prefix that ends with cell `index`. */
   readonly keyAt: (index: number) => string
   /** ends[i]: the tokens of the prefix that ends with cell i. */
   readonly ends: readonly number[]
 }
 
-/** Four numbers of 32 bits: nobody attacks these names, they must only be unlikely to meet. */
+/** Four numbers of 32 bits. Nobody attacks these keys, so collisions only have to be unlikely. */
 const width = 4
 
 export function chainOf(prompt: Prompt): Chain {
@@ -20,7 +20,8 @@ export function chainOf(prompt: Prompt): Chain {
   let end = 0
   let layer: Layer = 'tools'
   for (const [at, cell] of cells.entries()) {
-    // Speed changes the system layer; tool choice, thinking, effort and images what follows it. Neither touches tools.
+    // Speed changes the system layer; tool choice, thinking, effort and images change the layer after it. None of them affects
+    // tools.
     if (layer === 'tools' && cell.layer !== 'tools') mix(state, settings.system)
     if (layer !== 'messages' && cell.layer === 'messages') mix(state, settings.messages)
     layer = cell.layer
@@ -33,7 +34,7 @@ export function chainOf(prompt: Prompt): Chain {
   return { keyAt: (index) => states.subarray(index * width, (index + 1) * width).join('.'), ends }
 }
 
-/** Takes one more part into the state. Parts end in a mark of their own, so that "ab" + "c" is not "a" + "bc". */
+/** Adds one part to the state. Each part ends with a separator, so that "ab" + "c" differs from "a" + "bc". */
 function mix(state: Uint32Array, part: string): void {
   let [a = 0, b = 0, c = 0, d = 0] = state
   for (let at = 0; at <= part.length; at++) {

@@ -1,4 +1,4 @@
-// Why a prefix could not be used again: the first place where a request parts from the one it names as its previous.
+// Why a prefix could not be reused: the first difference between a request and the one that it names as its previous.
 import type { Layer, Prompt } from '../prompt/prompt.ts'
 import type { CacheUse } from './cache.ts'
 
@@ -10,9 +10,9 @@ export type MissReason =
   | { readonly type: 'previous_message_not_found' | 'unavailable' }
 
 export type Diagnoses = {
-  /** Kept only for requests that asked for a diagnosis, as the API does. */
+  /** Stored only for requests that asked for a diagnosis, as in the API. */
   readonly keep: (messageId: string, prompt: Prompt, use: CacheUse) => void
-  /** Undefined when nothing parted: the request only went on. */
+  /** Undefined if there is no difference: the request only continued. */
   readonly compare: (previousId: string, prompt: Prompt) => MissReason | undefined
 }
 

@@ -37,7 +37,7 @@ export function deletionOf(messages: Messages, prompt: Prompt, use: CacheUse): D
   return { tokens, references }
 }
 
-/** What the model sees once results are deleted. */
+/** The messages that the model sees after results were deleted. */
 export function withoutDeleted(messages: Messages, deletion: Deletion): Messages {
   if (deletion.references.size === 0) return messages
   const isGone = (block: Block) => isToolResult(block) && deletion.references.has(referenceOf(block))

@@ -1,4 +1,4 @@
-// The two clearing edits: old tool uses and old thinking. Pure: messages in, messages and a report out.
+// The two clearing edits: old tool uses and old thinking. Pure: takes messages, returns messages and a report.
 import type { Block } from 'everlong'
 import { isObject, isThinking, isToolResult, isToolUse, type JsonObject } from 'everlong/internal'
 import { beginsTurn, type Messages, mapContent } from './view.ts'
@@ -83,7 +83,7 @@ function clearThinking(messages: Messages, edit: JsonObject, measure: Measure): 
   }
 }
 
-/** For each turn with thinking in it: where it ends (the index after its last message). */
+/** For each turn with thinking, the index after its last message. */
 function thinkingTurns(messages: Messages): readonly number[] {
   const starts = messages.flatMap((message, at) => (beginsTurn(message) ? [at] : []))
   const ends = [...starts.slice(1), messages.length]

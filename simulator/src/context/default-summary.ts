@@ -1,4 +1,4 @@
-// The summary that server-side compaction writes when no script is given for it: plain, short, always the same.
+// The default summary of server-side compaction: plain, short, always the same.
 import type { Message } from 'everlong'
 import { isToolUse, textOf } from 'everlong/internal'
 import type { Script } from '../script/script.ts'

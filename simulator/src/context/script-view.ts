@@ -1,4 +1,4 @@
-// The request as a script gets it: two roles, no marks, compactions and notices as text.
+// The request in the form for scripts: two roles, no marks, compactions and notices as text.
 import type { Block, Message } from 'everlong'
 import { isObject, textOf } from 'everlong/internal'
 import type { MessagesRequest } from '../request/request.ts'
@@ -33,7 +33,7 @@ function scriptMessages(messages: Messages): readonly Message[] {
   for (const message of messages) {
     for (const block of message.content) {
       if (block.type === 'cache_edits') continue
-      // A summary speaks for the whole past: to the model it is what it was told, not what it said.
+      // A summary stands for the whole past. For the model it is input, not its own output.
       if (block.type === 'compaction') add('user', { type: 'text', text: String(block.content) })
       else if (message.role === 'system') add('user', block)
       else add(message.role, plain(block))
@@ -48,7 +48,7 @@ function plain(block: Block): Block {
   return rest as Block
 }
 
-/** The instruction a summarizer is given, after the conversation. */
+/** Appends the instruction for a summarizer to the conversation. */
 export function withInstruction(messages: Messages, text: string): Messages {
   return [...messages, { role: 'user', index: messages.length, isString: true, content: [{ type: 'text', text }] }]
 }

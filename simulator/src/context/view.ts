@@ -1,5 +1,5 @@
-// What of the messages the model sees before any edit is asked for: from the last compaction on, without notices
-// whose time is over and without thinking that the model does not keep.
+// The messages that the model sees before any requested edit: from the last compaction on, without expired notices and without
+// thinking that the model does not keep.
 import type { Block } from 'everlong'
 import { isThinking, isToolResult } from 'everlong/internal'
 import { type InputMessage, isCompaction, type MessagesRequest, thinks } from '../request/request.ts'
@@ -25,7 +25,7 @@ export function mapContent(messages: Messages, change: (content: readonly Block[
     .filter((message) => message.content.length > 0)
 }
 
-/** Blocks before the last compaction are ignored; a compaction that failed (content null) is no block at all. */
+/** Ignores blocks before the last compaction. A failed compaction (content null) counts as no block. */
 function sinceCompaction(messages: Messages): Messages {
   const at = messages.findLastIndex((message) => message.content.some(isCompaction))
   const kept = messages.slice(Math.max(at, 0)).map((message, index) => {
@@ -35,7 +35,7 @@ function sinceCompaction(messages: Messages): Messages {
   return mapContent(kept, (content) => content.filter((block) => block.type !== 'compaction' || isCompaction(block)))
 }
 
-/** `clear_at: "next_user_message"`: shown until the next user message is there. */
+/** `clear_at: "next_user_message"`: shown until the next user message. */
 function withoutPastNotices(messages: Messages, sent: unknown): Messages {
   const raw: readonly unknown[] = Array.isArray(sent) ? sent : []
   const isPassing = (message: InputMessage) => {

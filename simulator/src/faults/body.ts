@@ -1,11 +1,11 @@
-// Bodies with something wrong: each function turns a stream of bytes into the same stream with one fault. Events are
-// found by their blank lines only; nothing is parsed, so what is not at fault stays the same to the byte.
+// Faulty bodies: each function turns a stream of bytes into the same stream with one fault. Events are found only by their blank
+// lines; nothing is parsed, so everything else stays identical to the byte.
 import { integerBelow, type Random } from '../script/random.ts'
 import { type Fault, FaultSignal } from './fault.ts'
 
 export type Bytes = AsyncIterable<Uint8Array>
 
-/** What a faulty body needs: chance, waiting, and to know when nobody listens any more. */
+/** Dependencies of a faulty body: random numbers, waiting, and a signal when nobody listens any more. */
 export type Means = {
   readonly random: Random
   readonly signal: AbortSignal
@@ -14,7 +14,7 @@ export type Means = {
   readonly events: boolean
 }
 
-/** The body with its fault; faults that are not about the body leave it as it is. */
+/** The body with its fault. Faults that are not about the body leave it unchanged. */
 export function faultyBody(body: Bytes, fault: Fault, means: Means): Bytes {
   switch (fault.type) {
     case 'cut-during':
@@ -39,8 +39,8 @@ export function faultyBody(body: Bytes, fault: Fault, means: Means): Bytes {
 }
 
 /**
- * As a stream that reads only what is asked for: with a queue, an error would throw away what was sent before it.
- * Whoever cancels it ends the source too, also one that is waiting.
+ * A stream that reads only on demand, because with a queue an error would discard earlier bytes. Cancelling it also ends the
+ * source, even one that is waiting.
  */
 export function streamOf(body: Bytes, cancelled: () => void): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
@@ -65,7 +65,7 @@ async function* cutAfter(body: Bytes, cut: 'cut-during' | 'cut-after'): AsyncGen
   throw new FaultSignal(cut)
 }
 
-/** Also for no bytes at all it waits for the first piece, since leaving the loop is what ends the source. */
+/** Waits for the first chunk even for no bytes at all, because leaving the loop ends the source. */
 async function* firstBytes(body: Bytes, count: number): AsyncGenerator<Uint8Array> {
   let left = count
   for await (const chunk of body) {
@@ -90,7 +90,7 @@ async function* firstHalf(body: Bytes): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(whole.subarray(0, Math.floor(whole.length / 2)))
 }
 
-/** Up to the event that ends a stream, in the Messages API or in one like OpenAI's. */
+/** Up to the event that ends a stream, in the Messages API or in an API like OpenAI's. */
 async function* firstEvents(body: Bytes, count: number): AsyncGenerator<Uint8Array> {
   let seen = 0
   for await (const event of eventsOf(body)) {
@@ -141,7 +141,7 @@ async function* slowed(body: Bytes, means: Means, milliseconds: number): AsyncGe
   }
 }
 
-/** Each event with its blank line; what follows the last one comes as it is. */
+/** Each event with its blank line. Bytes after the last one pass unchanged. */
 async function* eventsOf(body: Bytes): AsyncGenerator<Uint8Array> {
   let held = new Uint8Array(0)
   for await (const chunk of body) {

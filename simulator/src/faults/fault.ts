@@ -1,5 +1,5 @@
-// What can go wrong between a client and the API: the faults as data, how a header names them, and the error that
-// means a cut connection. Nothing here acts.
+// Faults between a client and the API, as data: their names in a header, and the error that represents a cut connection. Nothing
+// here acts.
 
 export type Fault =
   /** 429 with retry-after in seconds (rounded up) and retry-after-ms; 1,000 ms by default. */
@@ -8,15 +8,15 @@ export type Fault =
   | { readonly type: 'overloaded' }
   /** 500 api_error. */
   | { readonly type: 'server-error' }
-  /** The connection goes before a status line arrives. The request does not reach the handler. */
+  /** The connection ends before a status line arrives. The request does not reach the handler. */
   | { readonly type: 'cut-before' }
-  /** The connection goes after this many bytes of the body (200 by default), or at its end if it is shorter. */
+  /** The connection ends after this many bytes of the body (default: 200), or at its end if it is shorter. */
   | { readonly type: 'cut-during'; readonly afterBytes?: number }
-  /** The whole body arrives, and then the connection goes instead of ending properly. */
+  /** The whole body arrives, and then the connection breaks instead of ending properly. */
   | { readonly type: 'cut-after' }
-  /** Nothing more comes after this many bytes (200 by default), until the request is aborted or the body cancelled. */
+  /** Nothing more arrives after this many bytes (default: 200), until the request is aborted or the body cancelled. */
   | { readonly type: 'stall'; readonly afterBytes?: number }
-  /** The stream ends properly but without its last event, or after this many events; a plain body ends half-way. */
+  /** The stream ends properly but without its last event, or after this many events. A plain body ends halfway. */
   | { readonly type: 'truncate'; readonly afterEvents?: number }
   /** A stream that began with 200 ends in an overloaded_error after this many events (3 by default). */
   | { readonly type: 'error-event'; readonly afterEvents?: number }
@@ -64,7 +64,7 @@ const settings: Readonly<Record<Fault['type'], readonly string[]>> = {
 
 export const faultTypes: readonly string[] = Object.keys(settings)
 
-/** The fault a header's value names; a string says what is wrong with it. */
+/** The fault in a header's value, or a string with the problem. */
 export function readFault(value: string): Fault | string {
   const [name = '', ...parts] = value.split(';').map((part) => part.trim())
   if (!isFaultType(name)) return `${faultHeader}: '${name}' is none of ${faultTypes.join(', ')}`

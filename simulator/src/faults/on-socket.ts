@@ -5,17 +5,17 @@ import { type Bytes, streamOf } from './body.ts'
 import { FaultSignal } from './fault.ts'
 import type { Handler } from './with-faults.ts'
 
-/** What is needed of Node's ServerResponse. */
+/** The part of Node's ServerResponse that is needed. */
 export type Outgoing = {
   readonly writableLength: number
   readonly destroyed: boolean
   destroy(): unknown
 }
 
-/** How many turns of the event loop what was written may take to leave before the cut. */
+/** Maximum turns of the event loop for sending written bytes before the cut. */
 const maxFlush = 1_000
 
-/** Without this a server would answer `cut-before` with a 500, and lose what it wrote before a later cut. */
+/** Without this, a server would answer `cut-before` with a 500, and lose bytes that it wrote before a later cut. */
 export function cutsSockets(
   handler: Handler,
 ): (request: Request, at: { readonly outgoing: Outgoing }) => Promise<Response> {
@@ -39,7 +39,7 @@ async function* cuttingBody(body: Bytes, outgoing: Outgoing): AsyncGenerator<Uin
     yield* body
   } catch (error) {
     if (!(error instanceof FaultSignal)) throw error
-    // Destroying a socket throws away what it has not sent yet, and the bytes before a cut are what it is about.
+    // Destroying a socket discards unsent bytes, but the bytes before a cut must arrive.
     for (let turn = 0; turn < maxFlush && outgoing.writableLength > 0 && !outgoing.destroyed; turn++) await nextTurn()
     outgoing.destroy()
   }

@@ -1,5 +1,5 @@
-// Puts faults between a client and a fetch handler: on request by a header, by rule, or by chance from a seed. The
-// handler knows nothing of it.
+// Adds faults between a client and a fetch handler: requested by a header, by rule, or at random from a seed. The handler is not
+// affected.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lettersFrom, type Random, type Seed, seededRandom } from '../script/random.ts'
 import { faultyBody, type Means, streamOf } from './body.ts'
@@ -8,20 +8,20 @@ import { type Fault, FaultSignal, faultHeader, readFault } from './fault.ts'
 export type Handler = (request: Request) => Response | Promise<Response>
 
 export type FaultRule = {
-  /** Which requests it is for: all by default. It must not read the body. Ordinals count from 0. */
+  /** Selects the requests. Default: all. It must not read the body. Ordinals count from 0. */
   readonly when?: (request: Request, ordinal: number) => boolean
-  /** How often, of the requests it is for: always by default. */
+  /** Probability for a selected request. Default: 1. */
   readonly probability?: number
   readonly fault: Fault
 }
 
 export type FaultPlan = {
-  /** The first rule that holds gives the fault; a header on the request goes before all rules. */
+  /** The first matching rule gives the fault. A header on the request overrides all rules. */
   readonly rules?: readonly FaultRule[]
   readonly seed?: Seed
   /** For tests that do not wait. */
   readonly wait?: Means['wait']
-  /** Told of each fault before it happens. */
+  /** Called with each fault before it happens. */
   readonly onFault?: (fault: Fault) => void
 }
 
@@ -52,7 +52,7 @@ function ruledFault(plan: FaultPlan, request: Request, ordinal: number): Fault |
   })?.fault
 }
 
-/** Faults that answer in the handler's place. */
+/** Faults that answer instead of the handler. */
 function refusal(fault: Fault, random: Random): Response | undefined {
   if (fault.type === 'rate-limit') {
     const milliseconds = fault.retryAfterMs ?? 1_000

@@ -1,4 +1,4 @@
-// What comes in over HTTP, before its meaning: who asks, which betas, and a body of bearable size that is JSON.
+// The input over HTTP before it is interpreted: the caller, the betas, and a JSON body of limited size.
 
 import { type OverflowShape, readShape, tooLarge } from '../overflow/overflow.ts'
 import type { Extensions } from '../request/request.ts'
@@ -33,7 +33,7 @@ export function readHead(headers: Headers): Outcome<Incoming> {
 
 export const noKey: Problem = { status: 401, type: 'authentication_error', message: 'x-api-key header is required' }
 
-/** Any key will do; an organization is whoever shares one. */
+/** Any key is valid. An organization is everyone who shares one. */
 export function keyOf(headers: Headers): string {
   const bearer = /^Bearer\s+(.*)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
   return (headers.get('x-api-key') ?? '').trim() || bearer.trim()
@@ -56,10 +56,10 @@ function listOf(header: string | null): ReadonlySet<string> {
   )
 }
 
-/** Bodies that came as strings and never went over a wire: to bytes and back would be a quarter of all the work. */
+/** Bodies that arrived as strings and never went over a wire. Converting them to bytes and back would be a quarter of all the work. */
 const texts = new WeakMap<Request, string>()
 
-/** As `new Request`, but a body that is a string stays one. */
+/** Like `new Request`, but keeps a string body. */
 export function requestOf(input: string | URL | Request, init: RequestInit | undefined): Request {
   if (typeof init?.body !== 'string') return new Request(input, init)
   const { body, ...rest } = init
@@ -88,7 +88,7 @@ const escapes = /\\(?:u([0-9a-fA-F]{4})|[\s\S])/g
 const isHigh = (code: number) => code >= 0xd800 && code <= 0xdbff
 const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
-/** Half a character, which JavaScript writes and reads and the API's parser does not. Only escapes can hold one. */
+/** Finds half a character, which JavaScript writes and reads but the API's parser does not. Only escapes can contain one. */
 function loneSurrogate(text: string): string | undefined {
   if (!/\\ud[89a-f]/i.test(text)) return undefined
   let high: number | undefined

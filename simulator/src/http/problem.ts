@@ -1,4 +1,4 @@
-// What the API refuses, as a value: status, type, wording, and the code that some errors carry.
+// A refusal of the API as a value: status, type, wording, and a code if the error has one.
 
 export type ProblemType =
   | 'invalid_request_error'
@@ -12,7 +12,7 @@ export type Problem = {
   readonly status: number
   readonly type: ProblemType
   readonly message: string
-  /** Told as `error.details.error_code`. */
+  /** Sent as `error.details.error_code`. */
   readonly code?: string
 }
 

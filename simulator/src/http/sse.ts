@@ -1,4 +1,4 @@
-// Events as server-sent events, one chunk each, as fast as they are asked for or as slowly as latency says.
+// Writes server-sent events, one chunk each, as fast as they are read or with the configured latency.
 import type { Clock } from '../ports.ts'
 
 export type Pace = { readonly clock: Clock; readonly perEvent: number; readonly signal: AbortSignal }

@@ -1,4 +1,4 @@
-// One line for each request: its shape, its tokens, what the cache gave and took, what it cost, how it ended.
+// One line per request: its shape, its tokens, cache reads and writes, its cost, and how it ended.
 import type { Block } from 'everlong'
 import { isThinking, isToolResult, isToolUse } from 'everlong/internal'
 import { promptTokens, type Sampling } from '../answer/usage.ts'
@@ -12,10 +12,10 @@ export type LogEntry = {
   readonly organization: string
   readonly shape: string
   readonly status: number
-  /** How it ended: the stop reason, or what was wrong. */
+  /** The stop reason, or the problem. */
   readonly outcome: string
   readonly samplings: readonly Sampling[]
-  /** US dollars; undefined where the model has no price. */
+  /** US dollars. Undefined if the model has no price. */
   readonly cost: number | undefined
   readonly line: string
 }
@@ -67,7 +67,7 @@ type Shaped = {
   readonly messages: readonly Pick<InputMessage, 'role' | 'content'>[]
 }
 
-/** `sys tools3 | u a(t2) u(r2)`: who spoke, with how many tool uses, results, thinking blocks, images. */
+/** `sys tools3 | u a(t2) u(r2)`: the roles, with numbers of tool uses, results, thinking blocks, images. */
 export function shapeOf(request: Shaped): string {
   const head = [request.system > 0 ? 'sys' : '', request.tools > 0 ? `tools${request.tools}` : ''].filter(Boolean)
   const body = runs(request.messages.map(({ role, content }) => `${roleLetters[role]}${detailOf(content)}`))
@@ -94,7 +94,7 @@ function detailOf(content: readonly Block[]): string {
   return parts.length === 0 ? '' : `(${parts.join(' ')})`
 }
 
-/** Long conversations repeat themselves: `a(t1) u(r1)` seen 40 times over is written once, `×40`. */
+/** Shortens repetitions: `a(t1) u(r1)` 40 times in a row is written once, with `×40`. */
 function runs(words: readonly string[]): readonly string[] {
   const out: string[] = []
   for (let at = 0; at < words.length; ) {

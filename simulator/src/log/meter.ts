@@ -1,4 +1,4 @@
-// What requests cost, by the published prices and multipliers.
+// The cost of requests, by published prices and multipliers.
 
 import type { TokenCounts } from 'everlong'
 import { costOf, type ModelFacts, priceOf } from 'everlong/internal'
@@ -9,7 +9,7 @@ export type MeterTotals = Omit<Sampling, 'type' | 'thinking'> & {
   readonly requests: number
   /** US dollars, without requests of unknown price. */
   readonly cost: number
-  /** Requests to models whose price is not known. */
+  /** Number of requests to models whose price is unknown. */
   readonly unpriced: number
 }
 
@@ -19,7 +19,7 @@ export type Meter = {
   readonly reset: () => void
 }
 
-/** US dollars; undefined where the model has no published price. */
+/** US dollars. Undefined if the model has no published price. */
 export function costOfAll(samplings: readonly Sampling[], facts: ModelFacts): number | undefined {
   const costs = samplings.map((one) => {
     const price = priceOf(facts, promptTokens(one)) ?? openAiPrice(facts.id)

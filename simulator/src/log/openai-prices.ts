@@ -1,9 +1,9 @@
-// What models of OpenAI cost, for those who speak its APIs to the simulator. The engine's catalog has no such models.
+// Prices of OpenAI's models, for clients that use its APIs with the simulator. The engine's catalog does not have these models.
 import type { ModelFacts } from 'everlong/internal'
 
 type Price = NonNullable<ModelFacts['price']>
 
-/** US dollars per million tokens, as published in 2026. What is read from the cache costs a tenth. */
+/** US dollars per million tokens, as published in 2026. Reading from the cache costs a tenth. */
 const prices: Readonly<Record<string, Price>> = {
   'gpt-5.5-pro': { input: 30, output: 180 },
   'gpt-5.5': { input: 5, output: 30 },
@@ -17,7 +17,7 @@ const prices: Readonly<Record<string, Price>> = {
   'gpt-5': { input: 1.25, output: 10 },
 }
 
-/** Undefined for every other model. A version that is not listed has no price: `gpt-5.9` is no `gpt-5`. */
+/** Undefined for every other model. An unlisted version has no price: `gpt-5.9` is not `gpt-5`. */
 export function openAiPrice(model: string): Price | undefined {
   const names = Object.keys(prices).filter((name) => model === name || model.startsWith(`${name}-`))
   const [longest] = names.toSorted((a, b) => b.length - a.length)

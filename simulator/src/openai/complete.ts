@@ -1,5 +1,5 @@
-// What both OpenAI-compatible endpoints do with a request they have read: facts about the model, the cache, the script,
-// the answer. Prefixes are cached unasked, in steps of 128 tokens from 1,024 on, as that API does it.
+// Shared steps of both OpenAI-compatible endpoints after reading a request: facts about the model, the cache, the script, the
+// answer. Prefixes are cached automatically, in steps of 128 tokens from 1,024 on, as in that API.
 import type { ModelFacts } from 'everlong/internal'
 import { type Finished, finish } from '../answer/finish.ts'
 import { noSampling, type Sampling } from '../answer/usage.ts'
@@ -13,7 +13,7 @@ import { nowhere } from '../thinking/binding.ts'
 const cacheStep = 128
 const cacheMinimum = 1_024
 
-/** Any name is a model here: what the catalog does not know gets these. */
+/** Any name is a model here. These are the facts of models that the catalog lacks. */
 const unknownModel: Omit<ModelFacts, 'id'> = {
   window: 128_000,
   maxOutput: 16_384,
@@ -35,7 +35,7 @@ export function factsFor(model: string, world: World): ModelFacts {
   return world.factsOf(model) ?? { ...unknownModel, id: model, window: world.windowOf(model) ?? unknownModel.window }
 }
 
-/** Without a limit of its own, the answer takes what room there is. */
+/** Without its own limit, the answer uses the available room. */
 export function overflowIn(request: MessagesRequest, tokens: number): Overflow | undefined {
   const { window } = request.facts
   return tokens >= window ? { type: 'prompt', tokens, window } : undefined

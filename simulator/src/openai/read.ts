@@ -1,4 +1,4 @@
-// A chat completion request, checked, and put into the form that the rest of the simulator understands.
+// Checks a chat completion request and converts it to the simulator's form.
 import type { Block } from 'everlong'
 import { isObject, type JsonObject, type ModelFacts } from 'everlong/internal'
 import { type InputMessage, type MessagesRequest, noExtensions } from '../request/request.ts'
@@ -114,7 +114,7 @@ function toolUse(call: JsonObject): Block {
   return { type: 'tool_use', id: String(call.id), name: String(named.name), input: inputOf(named.arguments) }
 }
 
-/** Models write broken JSON at times; the API passes it on, so it is no reason to refuse. */
+/** Models sometimes write broken JSON, and the API passes it on, so it is not refused. */
 export function inputOf(text: unknown): unknown {
   try {
     return JSON.parse(String(text))

@@ -7,7 +7,7 @@ export type Overflow =
   | { readonly type: 'prompt'; readonly tokens: number; readonly window: number }
   | { readonly type: 'prompt-and-output'; readonly tokens: number; readonly maxTokens: number; readonly window: number }
 
-/** Which models refuse input + max_tokens over the window is a fact of each; the rest end when they meet it. */
+/** Some models refuse input + max_tokens over the window; the others stop when they reach it. */
 export function overflowOf(request: MessagesRequest, tokens: number): Overflow | undefined {
   const { window, endsAtWindow } = request.facts
   if (tokens > window) return { type: 'prompt', tokens, window }

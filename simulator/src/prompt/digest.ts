@@ -1,14 +1,14 @@
-// What a block is, as a short string: equal for equal content, whatever marks it carries.
+// A short string for a block: equal for equal content, regardless of its marks.
 import { hash } from 'node:crypto'
 import type { Block } from 'everlong'
 import { isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong/internal'
 
-/** Tells contents apart, keeps no secret: the quickest hash will do. */
+/** Distinguishes contents and protects no secret, so the fastest hash is good enough. */
 export function digestOf(text: string): string {
   return hash('sha1', text, 'hex')
 }
 
-/** Fields that say how a block is cached, not what it says. */
+/** Fields about caching a block, which are not part of its content. */
 const marks = new Set(['cache_control', 'cache_reference'])
 
 export type TextDigest = (text: string) => string
@@ -16,7 +16,7 @@ export type TextDigest = (text: string) => string
 const worthKeeping = 1_024
 const maxCharacters = 50_000_000
 
-/** Long texts come again with every request; comparing one with its older copy is ten times quicker than hashing it. */
+/** Long texts repeat in every request, and comparing one with its older copy is ten times faster than hashing it. */
 export function createTextDigest(): TextDigest {
   const kept = new Map<string, { readonly text: string; readonly digest: string }>()
   let characters = 0
@@ -37,7 +37,7 @@ export function createTextDigest(): TextDigest {
   }
 }
 
-/** Remembers by identity, for as long as one request is looked at: made anew for each. */
+/** Caches by identity during one request, so it is created anew for each. */
 export function createDigests(textDigest: TextDigest): (block: JsonObject) => string {
   const known = new Map<object, string>()
   return (block) => {
@@ -59,7 +59,7 @@ function blockDigest(block: JsonObject, textDigest: TextDigest): string {
   return `${String(block.type)}:${digestOf(JSON.stringify(canonical(block)))}`
 }
 
-/** Fields in the order of their names, marks left out. Inputs of tools keep their own order: it is content. */
+/** Sorts fields by name and removes marks. Inputs of tools keep their order, because it is content. */
 function canonical(block: JsonObject): JsonObject {
   const entries = Object.entries(block)
     .filter(([key, value]) => !marks.has(key) && value !== null && value !== undefined)

@@ -1,8 +1,8 @@
-// Reads an image's kind and size from the first bytes of its base64. Decodes nothing else.
+// Reads the type and size of an image from the start of its base64. Decodes nothing else.
 
 export type ImageSize = { readonly width: number; readonly height: number }
 
-/** Enough for every header but a JPEG whose metadata comes first: then the size stays unknown. */
+/** Enough for every header except a JPEG whose metadata comes first; its size stays unknown. */
 const headCharacters = 16_384
 
 function headOf(data: string): Buffer {

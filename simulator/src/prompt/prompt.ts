@@ -1,5 +1,5 @@
-// The prompt as the model would read it: cells in the order tools → system → messages, each with its tokens, its
-// digest and its cache mark. The cache, the limits and the usage all count from here.
+// The prompt as the model reads it: cells in the order tools → system → messages, each with its tokens, digest and cache mark.
+// The cache, the limits and the usage all count from here.
 import type { Block } from 'everlong'
 import { isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong/internal'
 import { ttlOf } from '../request/parse.ts'
@@ -15,29 +15,29 @@ export type Cell = {
   readonly digest: string
   readonly tokens: number
   readonly mark: Ttl | undefined
-  /** For tool results: the id by which a cache edit may name it. */
+  /** For tool results: the id with which a cache edit may name it. */
   readonly reference?: string
 }
 
 export type Prompt = { readonly cells: readonly Cell[]; readonly tokens: number; readonly settings: Settings }
 
-/** What is no content and yet part of what is cached: a change loses the layer it belongs to and all after it. */
+/** Settings that are cached without being content. A change invalidates their layer and all later ones. */
 export type Settings = {
   readonly model: string
   readonly system: string
   readonly messages: string
-  /** All that shapes a prompt without being content: a diagnosis compares it, the cache does not. */
+  /** Everything that shapes a prompt without being content. A diagnosis compares it; the cache does not. */
   readonly all: string
 }
 
 export type PromptPorts = {
   readonly tokenizer: Tokenizer
   readonly digest: (block: JsonObject) => string
-  /** What a thinking block whose text was kept back costs. */
+  /** Tokens of a thinking block whose text was withheld. */
   readonly hiddenTokens: (block: Block) => number | undefined
 }
 
-/** What the model reads around the content. Estimates cannot know these. */
+/** Tokens around the content, which estimates cannot know. */
 const perMessage = 4
 const perTool = 12
 const forTools = 330
@@ -150,7 +150,7 @@ function base64Of(block: Block): string | undefined {
   return typeof source.data === 'string' ? source.data : undefined
 }
 
-/** Text counts as text; a PDF's pages cannot be seen from here, so about 2,000 tokens for each 50 KB of it. */
+/** Text counts as text. A PDF's pages are unknown here, so every 50 KB counts as about 2,000 tokens. */
 function documentTokens(block: Block, ports: PromptPorts): number {
   const source = isObject(block.source) ? block.source : {}
   if (source.type === 'text') return ports.tokenizer.count(String(source.data))

@@ -1,20 +1,20 @@
-// A real tokenizer over a public vocabulary (o200k), so that estimates meet something they cannot know.
-// Counts are remembered by content: a conversation that is sent again is not tokenized again.
+// A real tokenizer with a public vocabulary (o200k), so that estimates meet a count that they do not know. Counts are cached by
+// content, so a repeated conversation is not tokenized again.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { digestOf } from './digest.ts'
 
 export type Tokenizer = {
   /** Counts a text; the same text is counted once. */
   readonly count: (text: string) => number
-  /** Remembers what `measure` says under a key that identifies the content. */
+  /** Caches the result of `measure` under a key that identifies the content. */
   readonly remember: (key: string, measure: () => number) => number
   /** The longest beginning of a text that has at most this many tokens. */
   readonly cut: (text: string, tokens: number) => string
 }
 
-/** Every byte-pair encoder is quadratic on text without breaks: no piece is longer than this. */
+/** Every byte-pair encoder is quadratic on text without breaks, so no chunk is longer than this. */
 const maxPiece = 4_096
-/** Below this a count costs less than the hash that would find it. */
+/** A count of a shorter text is cheaper than its hash. */
 const worthRemembering = 256
 const maxRemembered = 200_000
 const plain = { disallowedSpecial: new Set<string>() }

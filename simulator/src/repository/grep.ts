@@ -1,4 +1,5 @@
-// Grep over in-memory files. A pattern comes from a model, so it may be broken or ruinous: both are answered, not run.
+// Grep over in-memory files. A pattern comes from a model, so it may be broken or extremely slow. Both get an answer instead of a
+// run.
 import { posix } from 'node:path'
 import { isObject, numberAt, stringAt } from 'everlong/internal'
 import { stringInput } from './tool-names.ts'
@@ -41,7 +42,7 @@ function rendered(matches: readonly Match[], mode: string): readonly string[] {
   return [`Found ${byPath.size} files`, ...byPath.keys()]
 }
 
-/** The pattern ready to use, or why not. Repeated groups that repeat themselves can run for years on one line. */
+/** The compiled pattern, or the reason against it. Nested repetitions can run for years on one line. */
 function compiled(written: string, ignoreCase: boolean): RegExp | string {
   if (written.length > maxPattern) return `regex parse error: longer than ${maxPattern} characters`
   if (/\([^()]*[+*}][^()]*\)\s*[+*{]/.test(written)) return 'regex parse error: nested repetition is not supported'
@@ -52,7 +53,7 @@ function compiled(written: string, ignoreCase: boolean): RegExp | string {
   }
 }
 
-/** A glob without a slash is held against the name alone. */
+/** A glob without a slash matches the name alone. */
 function globTest(glob: string | undefined): (path: string) => boolean {
   if (!glob) return () => true
   return (path) => posix.matchesGlob(glob.includes('/') ? path : posix.basename(path), glob)

@@ -1,4 +1,4 @@
-// The mistakes that are planted in generated modules, and how a module's name is written in code.
+// The mistakes in generated modules, and the spelling of a module's name in code.
 
 export type PlantedMistake = {
   readonly symbol: string

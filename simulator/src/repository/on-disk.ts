@@ -26,7 +26,7 @@ export function writeRepository(repository: Repository, folder: string): Reposit
 const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.everlong', dirname(bugsFile)])
 const maxFiles = 400
 
-/** What the simulated model knows of a folder: the names of its files, and the bugs if it is a generated repository. */
+/** The simulated model's knowledge of a folder: the names of its files, and the bugs if it is a generated repository. */
 export function repositoryIn(folder: string): Repository {
   const bugs = existsSync(join(folder, bugsFile))
     ? (JSON.parse(readFileSync(join(folder, bugsFile), 'utf8')) as readonly Bug[])
@@ -47,7 +47,7 @@ function filesBelow(folder: string, room = maxFiles): readonly string[] {
   return found.slice(0, room)
 }
 
-/** Prints what a test runner would: suites, then each failure, then the sum. */
+/** Prints the output of a test runner: suites, then each failure, then the sum. */
 const testScript = `import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,5 +1,5 @@
-// The files of a generated repository that are not modules: readme, configuration, design notes, a large generated table
-// and a long build log, so that some results are as big as they are in life.
+// The files of a generated repository besides its modules: readme, configuration, design notes, a large generated table and a
+// long build log, so that some results are realistically large.
 import { integerBelow, lettersFrom, type Random } from '../script/random.ts'
 import { typeOf } from './mistakes.ts'
 import type { ModuleFacts } from './modules.ts'
@@ -42,7 +42,7 @@ export function designText(random: Random, modules: readonly ModuleFacts[]): str
   return ['# Design', '', ...paragraphs.flatMap((paragraph) => [paragraph, ''])].join('\n')
 }
 
-/** About 1,200 lines: more than one reading shows. */
+/** About 1,200 lines, more than one read shows. */
 export function tableText(random: Random): string {
   const rows = Array.from(
     { length: 1_200 },
@@ -52,7 +52,7 @@ export function tableText(random: Random): string {
   return ['// Generated. Do not edit.', 'export const table = [', ...rows, '] as const', ''].join('\n')
 }
 
-/** About 600 lines of a build that warns a lot. */
+/** About 600 lines of a build with many warnings. */
 export function buildLogText(random: Random, modules: readonly ModuleFacts[]): string {
   const lines = Array.from({ length: 600 }, (_, index) => {
     const module = modules[integerBelow(random, modules.length)]

@@ -22,7 +22,7 @@ export type Bug = {
 export type Repository = {
   readonly seed: Seed
   readonly name: string
-  /** Where it seems to lie: tools take paths under it and paths relative to it. */
+  /** Its apparent location: tools accept paths under it and paths relative to it. */
   readonly root: string
   readonly branch: string
   readonly head: string

@@ -106,7 +106,7 @@ function testRun(workspace: Workspace, words: readonly string[]): Run {
   return { output: lines.join('\n'), code: open.length > 0 ? 1 : 0 }
 }
 
-/** Different for each run: the thousandths count. */
+/** Different for each run in the thousandths. */
 function took(workspace: Workspace): string {
   const run = ++workspace.testRuns
   const seconds = 2 + integerBelow(seededRandom('took', workspace.repository.seed, run), 58)

@@ -1,5 +1,5 @@
-// What coding tools are called in different clients, and what their inputs are called. The agent writes inputs by this
-// table and the repository's tools read them by it, so the two always understand each other.
+// Names of coding tools and of their inputs in different clients. The agent writes inputs with this table and the repository's
+// tools read them with it, so they always agree.
 import { isObject, objectAt, stringAt } from 'everlong/internal'
 import type { ToolDefinition } from '../script/script.ts'
 
@@ -27,7 +27,7 @@ const inputNames = {
 
 export type InputName = keyof typeof inputNames
 
-/** Which tool a name means; case, hyphens and underscores do not count. */
+/** The tool that a name means. Ignores case, hyphens and underscores. */
 export function toolNamed(name: string): Tool | undefined {
   const plain = name.toLowerCase().replaceAll(/[^a-z]/g, '')
   for (const tool of Object.keys(spellings)) if (isTool(tool) && spellings[tool].includes(plain)) return tool
@@ -38,7 +38,7 @@ function isTool(name: string): name is Tool {
   return Object.hasOwn(spellings, name)
 }
 
-/** The tools of a request that are known, by what they are; of two with one meaning the first. */
+/** The known tools of a request by their meaning. If two have the same, the first counts. */
 export function offeredTools(tools: readonly ToolDefinition[]): ReadonlyMap<Tool, ToolDefinition> {
   const offered = new Map<Tool, ToolDefinition>()
   for (const definition of tools) {
@@ -48,7 +48,7 @@ export function offeredTools(tools: readonly ToolDefinition[]): ReadonlyMap<Tool
   return offered
 }
 
-/** How this definition's schema spells an input; the most common name when the schema does not say. */
+/** The name of an input in this definition's schema, or the most common name if the schema has none. */
 export function inputNameIn(definition: ToolDefinition, input: InputName): string {
   const properties = objectAt(definition.input_schema, 'properties')
   return inputNames[input].find((name) => properties && Object.hasOwn(properties, name)) ?? inputNames[input][0]

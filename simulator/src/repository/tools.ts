@@ -1,5 +1,5 @@
-// Tools that really work on a generated repository, in memory: what an agent edits is what it reads next. Every misuse is
-// an error result with a reason, as real tools give it; nothing here throws or touches a disk.
+// Working tools for a generated repository in memory: the agent reads what it edited. Every misuse gives an error result with a
+// reason, like real tools; nothing here throws or touches a disk.
 import { isObject, numberAt } from 'everlong/internal'
 import type { ToolDefinition } from '../script/script.ts'
 import { grep } from './grep.ts'
@@ -9,14 +9,14 @@ import { listInput, stringInput, type Tool, toolNamed } from './tool-names.ts'
 import { done, failed, pathIn, type ToolResult, type Workspace } from './workspace.ts'
 
 export type RepositoryTools = {
-  /** To be offered in a request. */
+  /** The definitions to offer in a request. */
   readonly definitions: readonly ToolDefinition[]
   readonly run: (name: string, input: unknown) => ToolResult
-  /** The files as they are now. */
+  /** The current files. */
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Tools on a copy of the repository's files: the repository itself stays as it is. */
+/** Tools on a copy of the repository's files. The repository itself does not change. */
 export function toolsOf(repository: Repository): RepositoryTools {
   const workspace: Workspace = { repository, files: new Map(repository.files), testRuns: 0 }
   return {

@@ -1,13 +1,13 @@
-// What the tools of a generated repository share: the files they work on, and the results they give.
+// Shared parts of the tools of a generated repository: the files they work on, and their results.
 import type { Repository } from './repository.ts'
 
 export type ToolResult = { readonly content: string; readonly isError: boolean }
 
-/** What a tool works on: the repository as it was, and the files as they are now. */
+/** The files that tools work on: the original repository, and the current files. */
 export type Workspace = {
   readonly repository: Repository
   readonly files: Map<string, string>
-  /** Test runs so far: each takes its own time. */
+  /** Number of test runs so far. Each has its own duration. */
   testRuns: number
 }
 

@@ -1,4 +1,4 @@
-// The shape of each content block: which fields it may have and of what type. Says nothing of what blocks mean together.
+// The shape of each content block: its fields and their types. Relations between blocks are checked elsewhere.
 import type { Block } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
 import { z } from 'zod'
@@ -151,7 +151,7 @@ function checkDocument({ source }: JsonObject, path: string): Problem | undefine
   return isPdf ? undefined : invalid(`${path}.source.base64.data: The PDF specified was not valid.`)
 }
 
-/** A block whose beta is missing is one that the API has never heard of. */
+/** A block whose beta is missing is unknown to the API. */
 export function unknownTag(path: string, type: unknown): Problem {
   return wrongTag(
     path,
@@ -195,7 +195,7 @@ const onlyFrom: Readonly<Record<string, InputRole>> = {
 
 type Placement = {
   readonly role: InputRole
-  /** Of the message, and of the block in it. */
+  /** Path of the message, and of the block in it. */
   readonly path: string
   readonly place: string
   readonly isCurrent: boolean

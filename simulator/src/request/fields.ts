@@ -78,7 +78,7 @@ export function checkFields(body: object, { endpoint, betas, isCurrent }: FieldC
   )
 }
 
-/** A field whose beta header is missing is a field the API has never heard of. */
+/** A field whose beta header is missing is unknown to the API. */
 const needsBeta: Readonly<Record<string, readonly string[]>> = {
   context_management: [beta.contextManagement, beta.compactEdit],
 }
@@ -93,7 +93,7 @@ function checkBetaFields(body: object, betas: Betas): Problem | undefined {
   return invalid(`The \`compaction\` parameter requires anthropic-beta: ${beta.compactOnDemand}`)
 }
 
-/** Gone since API version 2026-10-21, whatever their value. */
+/** Removed since API version 2026-10-21, with any value. */
 const removed = ['temperature', 'top_p', 'top_k']
 
 function checkRemovedFields(body: object): Problem | undefined {

@@ -1,4 +1,4 @@
-// Several rules ask the same thing of one request: it is found out once and forgotten with the request.
+// Computes a value once per request for several rules, and drops it with the request.
 
 export function oncePer<Key extends object, Value>(find: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, { readonly value: Value }>()

@@ -1,4 +1,4 @@
-// From a body to a MessagesRequest: the shape of everything is checked here, and nothing beyond the shape.
+// Turns a body into a MessagesRequest. Checks the shape of everything, and nothing else.
 import type { Block } from 'everlong'
 import { isObject, type JsonObject, type ModelFacts } from 'everlong/internal'
 import { fine, invalid, type Outcome, type Problem, refused } from '../http/problem.ts'
@@ -9,7 +9,7 @@ import { extraInput, oneOf } from './wording.ts'
 
 export type ParseContext = {
   readonly endpoint: 'create' | 'count'
-  /** Written for API version 2026-10-21 or later, which refuses more than 2023-06-01 did. */
+  /** For API version 2026-10-21 or later, which refuses more than 2023-06-01. */
   readonly isCurrent: boolean
   readonly betas: ReadonlySet<string>
   readonly extensions: Extensions
@@ -45,7 +45,7 @@ export function parseRequest(body: unknown, context: ParseContext): Outcome<Mess
   })
 }
 
-/** The lifetime a `cache_control` asks for; undefined where there is no mark. */
+/** The lifetime in a `cache_control`. Undefined without a mark. */
 export function ttlOf(mark: unknown): Ttl | undefined {
   if (!isObject(mark)) return undefined
   return mark.ttl === '1h' ? '1h' : '5m'

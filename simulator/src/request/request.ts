@@ -1,4 +1,4 @@
-// A messages request after its shape was checked: typed where the simulator looks, raw where it does not.
+// A messages request after its shape was checked: typed in the parts that the simulator reads, raw in all others.
 import type { Block } from 'everlong'
 import type { JsonObject, ModelFacts } from 'everlong/internal'
 import { oncePer } from './once.ts'
@@ -9,16 +9,16 @@ export type Ttl = '5m' | '1h'
 export type InputMessage = {
   readonly role: InputRole
   readonly content: readonly Block[]
-  /** The position in the array that was sent. */
+  /** Index in the array of the request. */
   readonly index: number
-  /** Sent as one string: such a message has no block paths. */
+  /** Sent as one string, so its blocks have no paths. */
   readonly isString: boolean
 }
 
 export type ThinkingSetting = {
   readonly type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools'
   readonly budget_tokens?: number
-  /** `omitted`: the text is kept back, the signature is given. */
+  /** `omitted`: returns the signature without the text. */
   readonly display?: 'summarized' | 'omitted' | 'updates' | null
   readonly block_binding?: { readonly prefix_mismatch_behavior?: 'error' | 'drop_block' | null } | null
 }
@@ -41,7 +41,7 @@ export type MessagesRequest = {
   readonly body: JsonObject
 }
 
-/** What is no part of the public API and a header turns on. */
+/** Features outside the public API that a header turns on. */
 export type Extensions = { readonly cacheEdits: boolean }
 
 export const noExtensions: Extensions = { cacheEdits: false }
@@ -83,12 +83,12 @@ export function isCompaction(block: Block): boolean {
   return block.type === 'compaction' && typeof block.content === 'string'
 }
 
-/** The name by which a cache edit may delete a tool result: its own, or else its tool use's. */
+/** The name with which a cache edit may delete a tool result: its own, otherwise its tool use's. */
 export function referenceOf(block: Block): string {
   return typeof block.cache_reference === 'string' ? block.cache_reference : String(block.tool_use_id)
 }
 
-/** Whether the text of thinking is kept back: as asked, or as the model does by itself. */
+/** Whether the text of thinking is withheld: as requested, or by the model's default. */
 export function hidesThinking(request: Pick<MessagesRequest, 'thinking' | 'facts'>): boolean {
   return request.thinking?.display ? request.thinking.display === 'omitted' : request.facts.hidesThinking
 }

@@ -1,11 +1,11 @@
-// A schema's first complaint in the API's words: `path: what it should be`.
+// A schema's first problem in the API's words: `path: what it should be`.
 import { isObject } from 'everlong/internal'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** The first thing a schema has against a value, or undefined. The prefix is the path of the value in the body. */
+/** The schema's first problem with a value, or undefined. The prefix is the path of the value in the body. */
 export function check(schema: z.ZodType, value: unknown, prefix: string): Problem | undefined {
   const outcome = schema.safeParse(value)
   if (outcome.success) return undefined
@@ -64,7 +64,7 @@ function plural(count: number | bigint): string {
   return count === 1 ? '' : 's'
 }
 
-/** `'a', 'b' or 'c'`, as the API lists what it would have taken. */
+/** `'a', 'b' or 'c'`, as the API lists accepted values. */
 export function oneOf(values: readonly string[]): string {
   const quoted = values.map((value) => `'${value}'`)
   return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`

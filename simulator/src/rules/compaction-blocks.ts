@@ -1,4 +1,4 @@
-// Compaction blocks that come back: the beta they need, and, for signed ones, their place and their signature.
+// Compaction blocks in a request: the beta they need, and, for signed ones, their place and their signature.
 import { invalid, type Problem } from '../http/problem.ts'
 import { digestOf } from '../prompt/digest.ts'
 import { beta } from '../request/fields.ts'

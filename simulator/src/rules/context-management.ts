@@ -1,4 +1,4 @@
-// What context edits and on-demand compaction may be combined with.
+// Allowed combinations of context edits and on-demand compaction with other parameters.
 import { isObject, isToolUse, type JsonObject, type ModelFacts } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, thinks } from '../request/request.ts'

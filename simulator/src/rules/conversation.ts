@@ -1,4 +1,4 @@
-// Rules over the order and content of messages. One rule, one function, one wording.
+// Rules about the order and content of messages. One rule, one function, one wording.
 import type { Block } from 'everlong'
 import { isObject, isText, isToolResult } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
@@ -11,7 +11,7 @@ export function hasMessages(request: MessagesRequest): Problem | undefined {
   return request.messages.length === 0 ? invalid('messages: at least one message is required') : undefined
 }
 
-/** A compaction block replaces everything before it, the first user message included. */
+/** A compaction block replaces everything before it, including the first user message. */
 export function startsWithUser(request: MessagesRequest): Problem | undefined {
   const first = request.messages.find((message) => message.role !== 'system')
   if (first === undefined || first.role === 'user' || first.content[0]?.type === 'compaction') return undefined
@@ -47,7 +47,7 @@ function isEmptyText(block: Block): boolean {
   return isText(block) && block.text === ''
 }
 
-/** A conversation that ends with the assistant is a prefill, unless it ends with something that was paused. */
+/** A conversation that ends with the assistant is a prefill, unless its end was paused. */
 export function endsWell(request: MessagesRequest): Problem | undefined {
   const last = request.messages.at(-1)
   if (last?.role !== 'assistant') return undefined
@@ -62,7 +62,7 @@ export function endsWell(request: MessagesRequest): Problem | undefined {
   )
 }
 
-/** A mid-conversation system message needs something to say and something to follow. */
+/** A system message in the middle of a conversation needs content and a following message. */
 export function placesSystem(request: MessagesRequest): Problem | undefined {
   const lacking = (message: InputMessage) => message.role === 'system' && message.content.length === 0
   const found = request.messages.find(lacking)

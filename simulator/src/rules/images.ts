@@ -1,4 +1,4 @@
-// Images and documents: kinds, sizes, dimensions, how many. What is pictured is nobody's concern.
+// Images and documents: types, sizes, dimensions, number. Their content does not matter.
 import type { Block } from 'everlong'
 import { isObject, mediaLimit } from 'everlong/internal'
 import { z } from 'zod'
@@ -33,7 +33,7 @@ export function countsMedia(request: MessagesRequest): Problem | undefined {
   return invalid(`Too much media: ${pages} document pages + ${images} images > ${most}`)
 }
 
-/** Of a PDF that is sent along: its page objects, at least one. Text has none, and what lies elsewhere is not fetched. */
+/** The page objects of an embedded PDF, at least one. Text has none, and remote files are not fetched. */
 function pagesOf(source: unknown): number {
   if (!isObject(source) || source.type !== 'base64') return 0
   const text = Buffer.from(String(source.data), 'base64').toString('latin1')

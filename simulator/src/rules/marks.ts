@@ -1,4 +1,4 @@
-// Cache marks: how many, on what, and in which order of lifetimes.
+// Cache marks: their number, their blocks, and the order of their lifetimes.
 import type { Block } from 'everlong'
 import { isObject, isThinking } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
@@ -31,7 +31,7 @@ export function marksLongBeforeShort(request: MessagesRequest): Problem | undefi
   return undefined
 }
 
-/** The automatic mark may fall on a block that is marked already, but not for another lifetime. */
+/** The automatic mark may fall on a marked block, but only with the same lifetime. */
 export function marksLastBlockAlike(request: MessagesRequest): Problem | undefined {
   const last = lastCacheable(request.messages.flatMap((message) => message.content))
   const own = marksOf(request).find((mark) => mark.on === last)
@@ -52,7 +52,7 @@ function allMarks(request: MessagesRequest): readonly Mark[] {
     : marks
 }
 
-/** The automatic mark takes a slot of its own unless the block it would fall on is marked already. */
+/** The automatic mark takes its own slot unless its block is already marked. */
 function addsMark(request: MessagesRequest, marks: readonly Mark[]): boolean {
   if (request.automaticMark === undefined) return false
   const last = lastCacheable(request.messages.flatMap((message) => message.content))

@@ -1,4 +1,4 @@
-// Tool uses and their results: each use answered at the head of the very next turn, each result with its use.
+// Tool uses and their results: each use is answered at the start of the next turn, each result follows its use.
 import { isToolResult, isToolUse } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, type PlacedBlock, type Turn, turnsOf } from '../request/request.ts'
@@ -25,7 +25,7 @@ export function pairsTools(request: MessagesRequest): Problem | undefined {
   return undefined
 }
 
-/** Results count as answers only at the head of the turn: text before them hides them. */
+/** Results count only at the start of the turn; text before them hides them. */
 function unanswered(turn: Turn, next: Turn | undefined): Problem | undefined {
   const answered = new Set<string>()
   for (const { block } of next?.blocks ?? []) {

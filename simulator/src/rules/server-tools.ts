@@ -40,7 +40,7 @@ function unanswered({ block, message }: Open): Problem {
   )
 }
 
-/** The last answer, where nothing follows it but results of the client's own tools: text would end its turn. */
+/** The last answer, if only results of the client's own tools follow it. Text would end its turn. */
 function pausedMessages({ messages }: MessagesRequest): ReadonlySet<number> {
   const turns = turnsOf(messages)
   const last = turns.at(-1)

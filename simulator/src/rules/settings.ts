@@ -1,4 +1,4 @@
-// Rules over what a request asks for besides its messages: limits, stop sequences, the choice of a tool.
+// Rules about parameters besides the messages: limits, stop sequences, the choice of a tool.
 import { isObject } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { MessagesRequest } from '../request/request.ts'
@@ -10,7 +10,7 @@ export function fitsOutputLimit(request: MessagesRequest): Problem | undefined {
   return invalid(`max_tokens: ${request.maxTokens} > ${limit}, ${rule}`)
 }
 
-/** `max_tokens: 0` reads the prompt into the cache and says nothing: whatever asks for output contradicts it. */
+/** `max_tokens: 0` reads the prompt into the cache without an answer, so nothing may ask for output. */
 export function warmsOnly(request: MessagesRequest): Problem | undefined {
   if (request.maxTokens > 0 || request.endpoint === 'count') return undefined
   const choice = request.body.tool_choice
@@ -50,7 +50,7 @@ export function triesAsItCan(request: MessagesRequest): Problem | undefined {
 
 const samplingDefaults = { temperature: 1, top_p: undefined, top_k: undefined } as const
 
-/** From 4.7 on, under the API version that still knows them. */
+/** For 4.7 and later, with the API version that still has these parameters. */
 export function samplesByItself(request: MessagesRequest): Problem | undefined {
   const { temperature } = request.body
   const isEnabled = request.thinking?.type === 'enabled'

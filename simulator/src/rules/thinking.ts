@@ -1,4 +1,4 @@
-// Where thinking must be and what it excludes. Whether a block is genuine is for ../thinking to say.
+// Rules about the place of thinking and what it excludes. ../thinking checks whether a block is genuine.
 import { isThinking, isToolResult, type ModelFacts } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, turnsOf } from '../request/request.ts'
@@ -63,7 +63,7 @@ export function doesNotEndInThinking(request: MessagesRequest): Problem | undefi
   return undefined
 }
 
-/** With manual thinking, a turn that has thinking begins with it. */
+/** With manual thinking, a turn with thinking begins with it. */
 export function startsTurnsWithThinking(request: MessagesRequest): Problem | undefined {
   if (request.thinking?.type !== 'enabled') return undefined
   for (const turn of turnsOf(request.messages)) {

@@ -15,7 +15,7 @@ export function toolUse(name: string, input: JsonObject = {}, id?: string): Answ
   return { content: [{ type: 'tool_use', ...(id === undefined ? {} : { id }), name, input }] }
 }
 
-/** One answer out of several: their blocks in order, the last stop reason given, endless if one of them is. */
+/** Combines several answers: their blocks in order, the last given stop reason, endless if one of them is. */
 export function combine(...answers: readonly Answer[]): Answer {
   const stopReason = answers.findLast((answer) => answer.stopReason !== undefined)?.stopReason
   return {

@@ -1,10 +1,10 @@
-// Scripts that answer from a list, and what any script with a finite supply does when it runs dry.
+// Scripts that answer from a list, and the behavior of a finite list at its end.
 import { text } from './answers.ts'
 import type { Answer, Script } from './script.ts'
 
 /**
- * What to do after the last answer: `repeat` it, `say` so in a text a person can read, or `fail` with
- * ScriptExhausted, which a server turns into a 500.
+ * After the last answer: `repeat` it, `say` so in a readable text, or `fail` with ScriptExhausted, which a server turns into a
+ * 500.
  */
 export type WhenExhausted = 'repeat' | 'say' | 'fail'
 

@@ -1,5 +1,5 @@
-// Scripts that do what summarizing models do wrong, one kind each, so that whoever asks for a summary can be shown to
-// notice. They never fail at the level of the protocol: every answer is one the API could give.
+// Scripts with the typical faults of summarizing models, one kind each, so that tests can show that callers notice. They never
+// fail at protocol level: the API could give every answer.
 import { blocksOf, textOf } from 'everlong/internal'
 import { sourceOf, summarizer } from '../summary/summarizer.ts'
 import { combine, text, thinking, toolUse } from './answers.ts'
@@ -21,12 +21,12 @@ export const misbehaviors = [
 
 export type Misbehavior = (typeof misbehaviors)[number]
 
-/** A script that misbehaves in one way, whatever it is asked. */
+/** A script that misbehaves in one way on every request. */
 export function misbehaving(kind: Misbehavior): Script {
   return kinds[kind]
 }
 
-/** Misbehaves `times` times, then hands over to a script that begins at its own first turn. */
+/** Misbehaves `times` times, then continues with a script at its first turn. */
 export function misbehavesThen(kind: Misbehavior, times: number, script: Script): Script {
   return (request, context) =>
     context.turn < times
@@ -39,7 +39,7 @@ const kinds: Readonly<Record<Misbehavior, Script>> = {
   'empty-text': () => text(''),
   'empty-content': () => ({ content: [], stopReason: 'end_turn' }),
   'only-thinking': () => ({ ...thinking('I should write the summary now.'), stopReason: 'end_turn' }),
-  // What a client shows when a request failed; some proxies send it as an answer with status 200.
+  // An error page; some proxies send it as an answer with status 200.
   'error-text': () =>
     text('API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'),
   endless: () => ({ ...text('<summary>\n1. Primary request and intent:\n- and then '), endless: true }),
@@ -54,18 +54,18 @@ const kinds: Readonly<Record<Misbehavior, Script>> = {
   'echoes-prompt': (request) => text(textOf(request.messages.at(-1)?.content) || 'Please go on.'),
 }
 
-/** The first tool offered; where none is, one it remembers from elsewhere, as models do. */
+/** Calls the first offered tool. Without one, it makes up a tool, as models do. */
 function callOf(request: ScriptRequest): Answer {
   return toolUse(request.tools[0]?.name ?? 'Read', { file_path: 'README.md' })
 }
 
-/** Written at ease, so that cutting it or taking its tags off is all that is wrong with it. */
+/** Written without a limit, so that its only fault is the cut or the missing tags. */
 async function summaryText(request: ScriptRequest, context: ScriptContext): Promise<string> {
   const answer = await summarizer()({ ...request, maxTokens: Math.max(request.maxTokens, 1_000) }, context)
   return textOf(answer.content)
 }
 
-/** The source told again at greater length, as far as the output limit lets it: in tags, and otherwise well formed. */
+/** Repeats the source at greater length, as far as the output limit allows: in tags, and otherwise well formed. */
 function longerThanSource(request: ScriptRequest, context: ScriptContext): Answer {
   const source = sourceOf(request)
     .map(

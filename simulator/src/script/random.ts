@@ -1,5 +1,5 @@
-// The one home of chance in the simulator: numbers that look random and are the same for the same seed.
-// Never reads the clock or Math.random.
+// The only source of randomness in the simulator: numbers that look random and are the same for the same seed. Never reads the
+// clock or Math.random.
 import { mulberry32 } from 'everlong/internal/testing'
 
 /** Numbers in [0, 1). */
@@ -10,14 +10,14 @@ export function seededRandom(...seeds: readonly Seed[]): Random {
   return mulberry32(hashOf(seeds.join(':')))
 }
 
-/** FNV-1a over UTF-16 units: 32 bits, so a seed can be any text ("agent:7:3") and near seeds lie far apart. */
+/** FNV-1a over UTF-16 units, 32 bits. A seed can be any text ("agent:7:3"), and similar seeds give unrelated numbers. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   return hash >>> 0
 }
 
-/** A whole number from 0 to `below` - 1; 0 when `below` is not positive. */
+/** A whole number from 0 to `below` - 1. 0 if `below` is not positive. */
 export function integerBelow(random: Random, below: number): number {
   return Math.floor(random() * Math.max(0, below))
 }

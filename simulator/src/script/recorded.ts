@@ -1,14 +1,13 @@
-// A script out of a transcript: what the model answered then, it answers again. Reads Claude Code record objects and
-// rejects none of them: whatever it does not know is passed over.
+// A script from a transcript: repeats the model's recorded answers. Reads Claude Code record objects, and skips unknown ones.
 import type { Block, Message } from 'everlong'
 import { blocksOf, isObject, isText, isToolResult, objectAt, stringAt } from 'everlong/internal'
 import { type WhenExhausted, whenDry } from './fixed.ts'
 import type { Answer, Script } from './script.ts'
 
-/** What was said to the model since its last answer, by key, and what it answered. */
+/** The messages to the model since its last answer, by key, and its answer. */
 type Exchange = { readonly keys: readonly string[]; readonly answer: Answer }
 
-/** How far back the conversation is compared when the last message fits several places. */
+/** How many earlier messages are compared if the last message fits several places. */
 const maxComparison = 50
 
 /**
@@ -37,7 +36,7 @@ export function recorded(
   }
 }
 
-/** Errors and notices that the client wrote in the model's name were never answers. */
+/** Errors and notices that the client wrote in the model's name were not answers. */
 function takesPart(record: object, options: { readonly sidechains?: boolean }): boolean {
   const side = 'isSidechain' in record && record.isSidechain === true
   const error = 'isApiErrorMessage' in record && record.isApiErrorMessage === true
@@ -113,12 +112,12 @@ function placeOf(search: {
   return fitting.find((at) => at >= search.next) ?? fitting.at(-1)
 }
 
-/** Results have ids of their own, so they come first; of texts the longest says most. */
+/** Results have unique ids, so they come first. Of texts, the longest identifies a message best. */
 function rankOf(key: string): number {
   return key.startsWith('result ') ? Number.POSITIVE_INFINITY : key.length
 }
 
-/** How many messages before the last one agree with the exchanges before this place. */
+/** Number of earlier messages that match the exchanges before this place. */
 function agreementOf(
   search: { readonly said: readonly (readonly string[])[]; readonly exchanges: readonly Exchange[] },
   at: number,

@@ -1,4 +1,4 @@
-// Chooses a script per request: the first rule that holds, else the fall-back.
+// Chooses a script per request: the first matching rule, otherwise the fallback.
 import type { Script, ScriptContext, ScriptRequest } from './script.ts'
 
 export type RouteRule = {
@@ -7,8 +7,8 @@ export type RouteRule = {
 }
 
 /**
- * Each script sees its own turns: a list of fixed answers behind a rule starts at its first answer, however many
- * requests went elsewhere before. `when` sees the turn of the whole route.
+ * Each script counts its own turns: a list of fixed answers in a rule starts at its first answer, even if earlier requests went
+ * elsewhere. `when` sees the turn of the whole route.
  */
 export function route(rules: readonly RouteRule[], fallback: Script): Script {
   const turns = new Map<Script, number>()

@@ -1,5 +1,5 @@
-// The seam between the simulated API and the model behind it: a script gets a valid request and returns an answer.
-// It knows nothing of HTTP, caches, signatures or limits; the server sees to those.
+// The interface between the simulated API and its model: a script gets a valid request and returns an answer. It is independent
+// of HTTP, caches, signatures and limits, which the server handles.
 import type { Block, Message } from 'everlong'
 
 export type ToolDefinition = {
@@ -8,7 +8,7 @@ export type ToolDefinition = {
   readonly input_schema?: unknown
 }
 
-/** A request that passed validation, after context management was applied: what the model would see. */
+/** A valid request after context management: what the model would see. */
 export type ScriptRequest = {
   readonly model: string
   readonly maxTokens: number
@@ -19,16 +19,16 @@ export type ScriptRequest = {
 }
 
 export type Answer = {
-  /** Blocks in order. The server gives tool uses an id and thinking blocks a signature where they have none. */
+  /** Blocks in order. The server adds missing ids of tool uses and signatures of thinking blocks. */
   readonly content: readonly Block[]
-  /** Left out: `tool_use` when the content has a tool use, else `end_turn`. */
+  /** Default: `tool_use` if the content has a tool use, otherwise `end_turn`. */
   readonly stopReason?: string
-  /** Repeat the last text block until the output limit ends it. */
+  /** Repeats the last text block until the output limit ends it. */
   readonly endless?: boolean
 }
 
 export type ScriptContext = {
-  /** How many requests this script has answered before this one. */
+  /** Number of requests that this script has already answered. */
   readonly turn: number
   /** Numbers in [0, 1), the same for the same seed. */
   readonly random: () => number

@@ -5,7 +5,7 @@ import type { RepositoryTools } from '../repository/tools.ts'
 import { type Seed, seededRandom } from './random.ts'
 import type { Answer, Script, ScriptContext, ScriptRequest } from './script.ts'
 
-/** Not a real tokenizer: about four characters a token, which is all a budget needs. */
+/** Not a real tokenizer: about four characters per token, which is good enough for a budget. */
 export const countTokens = (words: string): number => Math.ceil(words.length / 4)
 
 export function contextOf(turn = 0, seed: Seed = 'test'): ScriptContext {

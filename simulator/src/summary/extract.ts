@@ -1,5 +1,5 @@
-// Facts from a conversation for a summary: what the user said, files, errors, todos, the state of the work. Plain reading
-// without judgement; it never sees more than the messages.
+// Extracts facts from a conversation for a summary: the user's words, files, errors, todos, the state of the work. Reads only the
+// messages, and does not judge.
 import type { Message } from 'everlong'
 import {
   blocksOf,
@@ -16,7 +16,7 @@ import {
 import { listInput, stringInput, toolNamed } from '../repository/tool-names.ts'
 import { type Fact, looksLikeSummary, readSections } from './sections.ts'
 
-/** Everything a summary could say about a conversation, in order of time within each section. */
+/** Everything that a summary could say about a conversation, in order of time within each section. */
 export function factsOf(messages: readonly Message[]): readonly Fact[] {
   const said = userTexts(messages)
   const calls = callsOf(messages)
@@ -41,7 +41,7 @@ export function factsOf(messages: readonly Message[]): readonly Fact[] {
   return [...bySubject.values()]
 }
 
-/** What a fact is about: a newer fact about the same thing replaces one of an earlier summary. */
+/** The subject of a fact. A newer fact replaces one with the same subject in an earlier summary. */
 function subjectOf(fact: Fact): string {
   if (fact.section === 1 && fact.text.startsWith('Latest: ')) return 'Latest'
   if (fact.section === 2) return fact.text.split(':')[0] ?? fact.text
@@ -60,10 +60,10 @@ function callsOf(messages: readonly Message[]): readonly Call[] {
   return blocks.filter(isToolUse).map((use) => ({ use, result: results.get(use.id) }))
 }
 
-/** Tool results that the client shows the summarizer once more, after the conversation that no longer has them. */
+/** Tool results that the client shows to the summarizer again, after a conversation that no longer has them. */
 const shownAgain = /^Tool results\b.*\(material, not instructions\):/
 
-/** What people typed: not tool results, not reminders the client put in, not earlier summaries. */
+/** Text that people typed, without tool results, the client's reminders and earlier summaries. */
 function userTexts(messages: readonly Message[]): readonly string[] {
   return messages
     .filter((message) => message.role === 'user')
@@ -73,7 +73,7 @@ function userTexts(messages: readonly Message[]): readonly string[] {
     .filter((text) => !looksLikeSummary(text))
 }
 
-/** Sections 8 and 9 of an earlier summary are out of date by now, and so are its tasks once todos were written anew. */
+/** Sections 8 and 9 of an earlier summary are outdated, and so are its tasks if todos were written again. */
 function earlierFacts(messages: readonly Message[], calls: readonly Call[]): readonly Fact[] {
   const hasTodos = calls.some(({ use }) => toolNamed(use.name) === 'TodoWrite')
   return messages
@@ -111,7 +111,7 @@ function conceptFacts(calls: readonly Call[]): readonly Fact[] {
 
 const languageNames: Readonly<Record<string, string>> = { ts: 'TypeScript', md: 'Markdown', json: 'JSON', py: 'Python' }
 
-/** One fact a file: what was done to it, and its last change in code. Changed files weigh more than read ones. */
+/** One fact per file: the actions on it, and its last change as code. Changed files weigh more than read ones. */
 function fileFacts(calls: readonly Call[]): readonly Fact[] {
   const byPath = new Map<string, { readonly deeds: Set<string>; code: string }>()
   for (const { use, result } of calls) {
@@ -133,7 +133,7 @@ function fileFacts(calls: readonly Call[]): readonly Fact[] {
 
 const deeds: Readonly<Record<string, string>> = { Read: 'read', Edit: 'edited', Write: 'written' }
 
-/** Errors from results, and what was done next; a call that failed and later succeeded counts as solved. */
+/** Errors in results, and the next action. A call that failed and later succeeded counts as solved. */
 function errorFacts(calls: readonly Call[]): readonly Fact[] {
   const facts: Fact[] = []
   const solved = new Set<string>()
@@ -154,13 +154,13 @@ function errorFacts(calls: readonly Call[]): readonly Fact[] {
   return facts.toReversed()
 }
 
-/** A test run's failure lines say more than its beginning. */
+/** The failure lines of a test run are more informative than its beginning. */
 function telling(output: string): string {
   const lines = output.split('\n').filter((line) => /FAIL|Error:|not found|Expected|Received/.test(line))
   return lines.length > 0 ? lines.join('; ') : output
 }
 
-/** The todos as last written, without those that are done. */
+/** The latest todos without finished ones. */
 function todoFacts(calls: readonly Call[]): readonly Fact[] {
   const last = calls.findLast(({ use }) => toolNamed(use.name) === 'TodoWrite')
   return listInput(last?.use.input, 'todos').flatMap((todo): readonly Fact[] => {
@@ -170,7 +170,7 @@ function todoFacts(calls: readonly Call[]): readonly Fact[] {
   })
 }
 
-/** The state of the work: the last words of the assistant, its last calls, and the request they serve. */
+/** The state of the work: the assistant's last words, its last calls, and the current request. */
 function presentFacts(messages: readonly Message[], calls: readonly Call[]): readonly Fact[] {
   const texts = messages.filter((message) => message.role === 'assistant').map((message) => textOf(message.content))
   const words = texts.findLast((text) => text.trim() !== '')
@@ -202,7 +202,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Long text loses its middle. */
+/** Cuts the middle of long text. */
 function cut(text: string, max: number): string {
   if (text.length <= max) return text
   const half = Math.floor((max - 5) / 2)

@@ -1,5 +1,5 @@
-// Facts that are in no conversation: what a careless summarizer makes up. Tests ask for the same list to know what a
-// verifier must find.
+// Facts that occur in no conversation, as a careless summarizer invents them. Tests use the same list to know what a verifier
+// must find.
 import { integerBelow, lettersFrom, type Seed, seededRandom } from '../script/random.ts'
 import type { Fact } from './sections.ts'
 
@@ -8,7 +8,7 @@ export function inventions(seed: Seed, count: number): readonly Fact[] {
   return Array.from({ length: Math.max(0, Math.floor(count)) }, (_, index) => invention(seed, index))
 }
 
-/** Each kind is one that does harm: words never said, approval never given, files and numbers out of the air. */
+/** Each kind is harmful: words never said, approval never given, made-up files and numbers. */
 function invention(seed: Seed, index: number): Fact {
   const random = seededRandom('invent', seed, index)
   const word = lettersFrom(random, 6)

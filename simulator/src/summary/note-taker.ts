@@ -1,5 +1,5 @@
-// The model that keeps notes about a session: answers a request for them with sections in the form that was asked for,
-// out of what the conversation holds. The same for the same request.
+// The model that keeps notes about a session: answers a request for notes with sections in the requested form, from the content
+// of the conversation. The same for the same request.
 import type { Message } from 'everlong'
 import { blocksOf, headOfText, isText, isToolUse, textOf } from 'everlong/internal'
 import { text } from '../script/answers.ts'

@@ -1,4 +1,4 @@
-// The nine sections of a summary: their titles, how facts are written under them, and how they are read back.
+// The nine sections of a summary: their titles, and writing and reading the facts in them.
 import { sectionTitles as titlesOf } from 'everlong/internal/compaction'
 
 export const sectionTitles = titlesOf()
@@ -9,7 +9,7 @@ export type Section = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 export type Fact = {
   readonly section: Section
   readonly text: string
-  /** Facts with the smallest weight are written first when there is not room for all. */
+  /** If not all facts fit, those with the smallest weight are written first. */
   readonly weight: number
 }
 
@@ -27,10 +27,7 @@ export function looksLikeSummary(text: string): boolean {
   return readSections(text).length > 0 && /^.*9\. Optional next step/im.test(text)
 }
 
-/**
- * What an earlier summary said, so that summaries chain. A message with a list in it comes back as several facts, which
- * are written just as they stood.
- */
+/** Reads an earlier summary, so that summaries chain. A message with a list becomes several facts, which are written unchanged. */
 export function readSections(text: string): readonly { readonly section: Section; readonly text: string }[] {
   const found: { section: Section; text: string }[] = []
   let section: Section | undefined

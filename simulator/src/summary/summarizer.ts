@@ -1,5 +1,5 @@
-// The summarizing model: writes a nine-section summary out of what it was given, within its output limit, the same for
-// the same request. With `forget` and `invent` it does badly on purpose, so that a verifier has something to find.
+// The summarizing model: writes a nine-section summary from its input within its output limit, and always the same for the same
+// request. With `forget` and `invent` it makes deliberate mistakes, so that a verifier has something to find.
 import type { Block, Message } from 'everlong'
 import { blocksOf, headOfText, isText, textOf } from 'everlong/internal'
 import { type Random, type Seed, seededRandom } from '../script/random.ts'
@@ -10,12 +10,12 @@ import { type Fact, renderSections } from './sections.ts'
 import { conversationIn } from './told.ts'
 
 export type SummarizerOptions = {
-  /** The share of facts that are left out, from 0 to 1. */
+  /** The share of facts that it omits, from 0 to 1. */
   readonly forget?: number
-  /** How many facts are made up. */
+  /** The number of facts that it invents. */
   readonly invent?: number
   readonly seed?: Seed
-  /** Tokens to use at most; the request's output limit holds as well. */
+  /** Maximum tokens. The request's output limit applies as well. */
   readonly budget?: number
   /**
    * The last text asks for the summary, whatever its words: for server-side compaction, whose instructions the client
@@ -24,7 +24,7 @@ export type SummarizerOptions = {
   readonly lastTextAsks?: boolean
 }
 
-/** Answers every request with a summary of its messages, less the words that ask for one. */
+/** Answers every request with a summary of its messages, without the request for it. */
 export function summarizer(options: SummarizerOptions = {}): Script {
   const seed = options.seed ?? 1
   return (request, context) => {
@@ -37,7 +37,7 @@ export function summarizer(options: SummarizerOptions = {}): Script {
   }
 }
 
-/** True when the last user message asks for a summary of the conversation: for a route to the summarizer. */
+/** True if the last user message asks for a summary of the conversation. For a route to the summarizer. */
 export function asksForSummary(request: Pick<ScriptRequest, 'messages'>): boolean {
   const last = request.messages.at(-1)
   return last?.role === 'user' && blocksOf(last.content).some(isInstruction)
@@ -61,7 +61,7 @@ const asking =
 const telling =
   /^[\s#*]*1\. Primary request and intent|\bcontinu\w+ from an? (previous|earlier)\b|\bcontext ran out\b|\bran out of context\b/im
 
-/** The messages to be summarized: all, without the words that ask for it, or what those words themselves tell. */
+/** The messages to summarize: all without the request for a summary, or the conversation inside that request. */
 export function sourceOf(request: Pick<ScriptRequest, 'messages'>): readonly Message[] {
   const last = request.messages.at(-1)
   if (!last || !asksForSummary(request)) return request.messages
@@ -86,7 +86,7 @@ function withLast(messages: readonly Message[], content: readonly Block[]): read
   return [...messages.slice(0, -1), ...(last && content.length > 0 ? [{ ...last, content }] : [])]
 }
 
-/** Chance by fact and seed, not by order: one fact more or less does not change what else is forgotten. */
+/** Random by fact and seed, not by order, so that another fact does not change what else is forgotten. */
 function remembered(fact: Fact, how: { readonly seed: Seed; readonly forget: number }): boolean {
   const random: Random = seededRandom('forget', how.seed, fact.section, fact.text)
   return random() >= how.forget
@@ -131,7 +131,7 @@ function fitted(fitting: Fitting): Answer {
   }
 }
 
-/** No room even for the headings: what a model does at its output limit, it stops in the middle. */
+/** There is no room even for the headings, so it stops in the middle, like a model at its output limit. */
 function cutOff(whole: string, fitting: Fitting): Answer {
   let text = whole
   while (text !== '' && fitting.countTokens(text) > fitting.budget)

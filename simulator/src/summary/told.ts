@@ -12,7 +12,7 @@ const roles: Readonly<Record<string, Message['role']>> = {
   Assistant: 'assistant',
 }
 
-/** What people and the assistant said, in order; what tools said, and what was thought, is left out. */
+/** The words of people and the assistant, in order. Skips text of tools and thinking. */
 export function conversationIn(text: string): readonly Message[] {
   const whole = text.replace(/\n<\/(messages|conversation)>[\s\S]*$/, '')
   const labels = [...whole.matchAll(label)]

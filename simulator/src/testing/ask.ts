@@ -1,4 +1,4 @@
-// Tests talk to a simulator through this: a request in, the status and the parsed answer out. No part of the package.
+// Helpers for tests of the simulator: take a request, return the status and the parsed answer. Not part of the package.
 import type { Block } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
 import type { SimulatorOptions } from '../api/world.ts'
@@ -9,7 +9,7 @@ export type Told = { readonly status: number; readonly body: JsonObject }
 
 export const saysHello: Script = () => ({ content: [{ type: 'text', text: 'Hello.' }] })
 
-/** Calls a tool where there is one, then answers plainly: what every client must be able to go through. */
+/** Calls a tool if there is one, then answers plainly, which every client must be able to handle. */
 export function callsOnce(call: readonly Block[]): Script {
   return ({ messages, tools }) => {
     const last = messages.at(-1)

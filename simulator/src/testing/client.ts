@@ -19,7 +19,7 @@ export type ClientOptions = {
   readonly model?: string
   readonly provider?: string
   readonly capabilities?: Partial<ModelCapabilities>
-  /** Fails on purpose: what to answer instead of asking, by the number of the request. */
+  /** Fails on purpose: the answer to give instead, by the number of the request. */
   readonly instead?: (
     request: ModelRequest,
     number: number,

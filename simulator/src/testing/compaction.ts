@@ -20,7 +20,7 @@ export type Bench = {
   readonly add: (records: readonly JsonObject[]) => void
   readonly records: readonly JsonObject[]
   readonly events: EngineEvent[]
-  /** Compacts, and appends what it gives when it goes well. */
+  /** Compacts, and appends the records on success. */
   readonly compact: (model: ModelClient, choices?: BenchChoices) => Promise<Compaction | Failed>
 }
 
@@ -78,13 +78,13 @@ export function bench(records: readonly JsonObject[]): Bench {
   return { fold, view: () => fold.view(), add, records: all, events, compact }
 }
 
-/** No test waits: short waits are over at once, the keep-alive's when the work is. */
+/** No test waits: short waits end at once, the keep-alive's when the work does. */
 const untilStopped: CompactionPorts['wait'] = async (milliseconds, signal) => {
   if (milliseconds < 30_000) return
   await new Promise<void>((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
 }
 
-/** The conversation's own request for a view, with its cache marks where a client would put them. */
+/** The conversation's own request for a view, with a client's typical cache marks. */
 export function ownRequest(view: View, choices: Partial<ModelRequest> = {}): ModelRequest {
   const messages = repairRequest(view.messages).messages.map(({ role, content }) => ({ role, content }))
   return {
@@ -112,7 +112,7 @@ export function done(result: Compaction | Failed): Compaction {
 export const bare = (messages: readonly Message[]): readonly Message[] =>
   messages.map(({ role, content }) => ({ role, content }))
 
-/** What holds after every compaction, whatever made the summary; the words for what does not. */
+/** Invariants after every compaction with any summary. Returns the broken ones as sentences. */
 export function brokenBy(table: Bench, result: Compaction): readonly string[] {
   const { messages } = table.view()
   const broken: string[] = []

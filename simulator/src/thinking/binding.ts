@@ -1,5 +1,5 @@
-// Thinking blocks as they come back: genuine, and, on the models that bind them, after the very same prefix.
-// Walks what the client sent, never what context management made of it.
+// Checks thinking blocks in a request: genuine, and, on models that bind them, after exactly the same prefix. Reads what the
+// client sent, never the result of context management.
 import type { Block } from 'everlong'
 import { isThinking, type JsonObject } from 'everlong/internal'
 import { fine, invalid, type Outcome, refused } from '../http/problem.ts'
@@ -21,26 +21,26 @@ export type InputTransformation = {
 }
 
 export type Bound = {
-  /** The messages without the blocks that were dropped. */
+  /** The messages without dropped blocks. */
   readonly messages: readonly InputMessage[]
   readonly transformations: readonly InputTransformation[]
-  /** Where the next thinking block is. */
+  /** The place of the next thinking block. */
   readonly place: Place
 }
 
 export type BindingPorts = {
   readonly signer: Signer
   readonly digest: (block: JsonObject) => string
-  /** Accounts of before 2026-08-31 are not held to it unless they set the field. */
+  /** Accounts from before 2026-08-31 are exempt unless they set the field. */
   readonly enforced: boolean
   /** Thinking that another API signed, as in recorded conversations, passes unchecked. */
   readonly acceptForeign: boolean
 }
 
-/** The state of the walk: what a thinking block at this point would be bound to. */
+/** The state of the walk: what a thinking block here would be bound to. */
 export type Place = {
   readonly prefix: string
-  /** The prefix as it was before an on-demand compaction took the place of its beginning. */
+  /** The prefix before an on-demand compaction replaced its beginning. */
   readonly before: string | undefined
   readonly previous: string
   readonly seen: number
@@ -126,7 +126,7 @@ export function signThinking(
 
 function startOf(request: MessagesRequest, ports: BindingPorts): Place {
   if (!request.facts.bindsThinking) return nowhere
-  // Deferred tools may come and go until something refers to them.
+  // Deferred tools may be added and removed until something refers to them.
   const tools = request.tools.filter((tool) => tool.defer_loading !== true).map(ports.digest)
   return { ...nowhere, prefix: digestOf(JSON.stringify([request.system.map(ports.digest), tools])) }
 }
@@ -162,8 +162,8 @@ function verdictOn(
   if (!at.request.facts.bindsThinking) return 'fits'
   if (claim.model !== at.request.model) return 'model_binding_mismatch'
   const samePrefix = claim.prefix === at.place.prefix || claim.prefix === at.place.before
-  // Thinking may be dropped oldest first, or newest last: what is left must follow on without a gap, and none
-  // may come back that was gone when this block was made.
+  // Thinking may be dropped oldest first, or newest last. The rest must follow without a gap, and none may return that was
+  // missing when this block was made.
   const noGap = at.place.seen === 0 || claim.previous === at.place.previous
   const noReturn = at.place.seen <= claim.seen
   return samePrefix && noGap && noReturn && !at.dropping ? 'fits' : 'prefix_binding_mismatch'
@@ -195,7 +195,7 @@ function forged(item: PlacedBlock, isLatest: boolean) {
   )
 }
 
-/** The text of a block that was sent without one is ignored. */
+/** Ignores the text of a block that was sent without one. */
 function claimOf(block: Block, signer: Signer): Claim | undefined {
   const signature = signatureOf(block)
   const hidden = signer.read(signature, '')
@@ -223,7 +223,7 @@ function without(messages: readonly InputMessage[], paths: ReadonlySet<string>):
   return messages.map((message) => ({ ...message, content: message.content.filter((block) => !gone.has(block)) }))
 }
 
-/** Reported only to those who sent the beta header. */
+/** Reported only if the request had the beta header. */
 export function reportsTransformations(request: MessagesRequest): boolean {
   return request.betas.has(beta.bindingControls)
 }

@@ -3,23 +3,23 @@
 import { createHmac } from 'node:crypto'
 import { isObject } from 'everlong/internal'
 
-/** What a thinking block's signature remembers of its making. */
+/** The content of a thinking block's signature. */
 export type ThinkingClaim = {
   readonly kind: 'thinking'
   readonly model: string
-  /** The digest of system, tools and all earlier blocks; empty for models that do not bind. */
+  /** The digest of system, tools and all earlier blocks. Empty for models that do not bind. */
   readonly prefix: string
-  /** The mark of the thinking block before it, and how many there were: gaps and returns show. */
+  /** The mark of the previous thinking block, and the number of blocks, to detect gaps and returns. */
   readonly previous: string
   readonly seen: number
-  /** Its place among the thinking blocks that directly precede it: a run must come back whole. */
+  /** Its index among the thinking blocks that directly precede it, because a run must be sent whole. */
   readonly run: number
-  /** What it costs to read, also where its text was kept back. */
+  /** Tokens for reading it, even if its text was withheld. */
   readonly tokens: number
   readonly isHidden: boolean
 }
 
-/** What a compaction block's signature remembers: the digest of its text, and where the range that it replaces ended. */
+/** The content of a compaction block's signature: the digest of its text, and the end of the range that it replaces. */
 export type CompactionClaim = { readonly kind: 'compaction'; readonly prefix: string; readonly text: string }
 
 /** A text that only this simulator can read back: the encrypted content of the Responses API. */
@@ -31,9 +31,9 @@ const kinds: readonly unknown[] = ['thinking', 'compaction', 'sealed'] satisfies
 
 export type Signer = {
   readonly sign: (claim: Claim, text: string) => string
-  /** The claim, if the signature is ours and belongs to this text. */
+  /** The claim, if the signature is ours and matches this text. */
   readonly read: (signature: string, text: string) => Claim | undefined
-  /** The claim as it is, for a signature that was checked before. */
+  /** The claim without a check, for a signature that was checked before. */
   readonly peek: (signature: string) => Claim | undefined
 }
 
@@ -54,7 +54,7 @@ export function createSigner(seed: number): Signer {
   }
 }
 
-/** The short name of a signature, by which the next one remembers it. */
+/** The short name of a signature, which the next one contains. */
 export function markOf(signature: string): string {
   return signature.slice(-16)
 }

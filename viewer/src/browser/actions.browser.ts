@@ -1,4 +1,4 @@
-// What a person can do in the views: undo, originals, selections, lanes, filters, and what stays hidden.
+// A person's actions in the views: undo, originals, selections, lanes, filters, and what stays hidden.
 import { readFileSync } from 'node:fs'
 import { session } from 'everlong/internal/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'

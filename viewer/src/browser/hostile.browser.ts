@@ -1,4 +1,4 @@
-// Transcripts that try to break out: whatever they contain, nothing of it runs, nothing is fetched, and no other origin is asked.
+// Transcripts that try to break out: none of their content runs, nothing is fetched, and no other origin is contacted.
 import { serialize, session } from 'everlong/internal/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage } from '../../build.ts'
@@ -6,7 +6,7 @@ import { builtPage, startViewer, type Viewer } from '../server/start.ts'
 import { type Browser, browserPath, startBrowser } from '../testing/browser.ts'
 import { temporaryFolder } from '../testing/sessions.ts'
 
-/** A line of 50 MB, as a tool that prints a whole database could leave. */
+/** A line of 50 MB, like the output of a tool that prints a whole database. */
 const hugeLine = 50 << 20
 
 const attacks = [

@@ -1,4 +1,4 @@
-// Who may read the pages: nobody but a page of this server with the token, in a real browser, whatever another page tries.
+// Who may read the pages: only a page of this server with the token, in a real browser, against all attempts of another page.
 import { session } from 'everlong/internal/testing'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -92,7 +92,7 @@ describe.skipIf(browserPath === undefined)('strangers (skipped: there is no Chro
     viewer = await startViewer({ paths: [`${folder.path}/given`], port: 0, env: {}, page, undo })
     own = `http://127.0.0.1:${viewer.port}`
     browser = await startBrowser()
-    // The person has the page open, with the token in its storage, while a page of a stranger is open too.
+    // The person has the page open, with the token in its storage, while a foreign page is also open.
     const { page: good } = await browser.open()
     await good.goto(viewer.url)
     await good.getByText('Secret words.').waitFor()
@@ -109,7 +109,7 @@ describe.skipIf(browserPath === undefined)('strangers (skipped: there is no Chro
     folder.remove()
   })
 
-  /** What a script of the strange page gets: the text, or why not. */
+  /** The result of a script on the foreign page: the text, or the error. */
   const read = (init: object, path = '/api/overview') =>
     evil.evaluate(
       ([url, options]) =>
@@ -210,9 +210,9 @@ describe.skipIf(browserPath === undefined)('strangers (skipped: there is no Chro
     await page.goto(viewer.url)
     await page.getByText('Secret words.').waitFor()
     const refused = await page.evaluate(`(${breakOut})()`)
-    // Trusted types refuse scripts and markup before another rule is asked.
+    // Trusted types refuse scripts and markup before other rules apply.
     expect(refused).toEqual({ rules: ['connect-src', 'img-src', 'require-trusted-types-for'], ran: [] })
-    // The same attempts succeed where there is no policy.
+    // The same attempts succeed without a policy.
     const { page: free } = await browser.open()
     await free.route(`http://${strangeHost}/**`, (route) =>
       route.fulfill({ contentType: 'text/html', body: '<h1>free</h1>' }),

@@ -1,4 +1,4 @@
-// Every view in a real browser: what it shows, by mouse and by keyboard, in both themes and on a phone.
+// Every view in a real browser: its content, by mouse and by keyboard, in both themes and on a phone.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// What Everlong would have left of a conversation where another compaction took place, computed on the spot without a model.
+// What Everlong would have left of a conversation instead of a recorded compaction, computed on request without a model.
 import { type Entry, offline } from 'everlong'
 import { systemPorts, textOf, type ViewMessage } from 'everlong/internal'
 import {
@@ -19,7 +19,7 @@ export type AlternativeInput = {
   readonly newId: () => string
 }
 
-/** `before` is the transcript as it was before the compaction. The same as `everlong compact FILE --before UUID`. */
+/** `before` is the transcript before the compaction. The same as `everlong compact FILE --before UUID`. */
 export async function alternativeTo(before: Transcript, input: AlternativeInput): Promise<Alternative> {
   const { now, newId, entries, row } = input
   const ports = { now, newId, model: offline(), hooks: noHooks, emit: () => undefined, wait: systemPorts.wait }

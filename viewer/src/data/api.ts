@@ -1,4 +1,5 @@
-// What the page and its server exchange: plain JSON. Times are milliseconds since 1970, prices US dollars. `null` means unknown.
+// The data between the page and its server: plain JSON. Times are milliseconds since 1970, prices US dollars. `null` means
+// unknown.
 import type { Format } from 'everlong/internal'
 import type { ContextSize, ContextState, KindTokens } from 'everlong/internal/compaction'
 
@@ -17,13 +18,13 @@ export type SessionRow = {
   readonly modified: number
   /** `null` until the file was read. */
   readonly facts: SessionFacts | null
-  /** Why the file cannot be read. */
+  /** The reason why the file cannot be read. */
   readonly trouble: string | null
 }
 
 export type SessionFacts = {
   readonly agent: Format
-  /** The beginning of the first message of the user. */
+  /** The start of the user's first message. */
   readonly title: string
   /** The folder that the agent worked in. */
   readonly project: string | null
@@ -34,12 +35,12 @@ export type SessionFacts = {
   readonly compactions: number
   readonly models: readonly ModelUse[]
   readonly tokens: TokenSums
-  /** Of the models with a price. */
+  /** Cost of the models with a known price. */
   readonly cost: number
   readonly withoutPrice: readonly string[]
-  /** Of the prompt tokens, the share that was read from the cache. */
+  /** Share of the prompt tokens that was read from the cache. */
   readonly cachedShare: number | null
-  /** Facts that the current context lacks, as `everlong lost` counts them. `null` if not known yet, or never. */
+  /** Number of facts that the current context lacks, counted like `everlong lost`. `null` if unknown. */
   readonly lost: number | null
 }
 
@@ -51,15 +52,15 @@ export type ModelUse = {
 }
 
 export type Overview = {
-  /** The places that were looked at. */
+  /** The searched paths. */
   readonly paths: readonly string[]
-  /** Grows with every change. A page that names it gets only what changed after it. */
+  /** Grows with every change. A page that sends it gets only later changes. */
   readonly version: number
   readonly sessions: readonly SessionRow[]
-  /** Ids of sessions that are no longer there. */
+  /** Ids of removed sessions. */
   readonly gone: readonly string[]
   readonly total: number
-  /** Sessions whose facts are known. */
+  /** Number of sessions whose facts are known. */
   readonly read: number
 }
 
@@ -70,19 +71,19 @@ export type Band = (typeof bands)[number]
 export type SessionData = {
   readonly row: SessionRow
   readonly gauge: Gauge | null
-  /** Why there is no gauge: settings of the environment that cannot work. */
+  /** The reason why there is no gauge: settings of the environment that cannot work. */
   readonly trouble: string | null
   readonly items: number
-  /** The type of each item, as its letter in `itemLetters`: the page filters by it. */
+  /** The type of each item as a letter of `itemLetters`, by which the page filters. */
   readonly types: string
-  /** The number of the first item of each epoch. */
+  /** The index of the first item of each epoch. */
   readonly epochs: readonly number[]
   readonly compactions: readonly CompactionRow[]
 }
 
-/** Takes longer than everything else, so it is asked for separately. */
+/** Slower than everything else, so it is requested separately. */
 export type LostData = {
-  /** What the current context lacks, most harmful first, as `everlong lost` lists it. */
+  /** Facts that the current context lacks, most harmful first, like `everlong lost`. */
   readonly facts: readonly LostItem[]
   /** Claims of the current summary that the conversation does not support. */
   readonly doubts: readonly Doubt[]
@@ -114,9 +115,9 @@ export type WindowData = {
   readonly items: readonly number[]
   readonly times: readonly (number | null)[]
   readonly totals: readonly number[]
-  /** By band; together they are the total. */
+  /** By band. Together they are the total. */
   readonly bands: Readonly<Record<Band, readonly number[]>>
-  /** Tokens that edits had cleared from the context by then; not in the total. */
+  /** Tokens that edits had cleared from the context by then. Not part of the total. */
   readonly cleared: readonly number[]
   readonly misses: readonly CacheMiss[]
   readonly gaps: readonly IdleGap[]
@@ -126,11 +127,11 @@ export type CacheMiss = {
   readonly point: number
   readonly tokens: number
   readonly reasons: readonly string[]
-  /** What it cost to write these tokens to the cache again, instead of reading them. */
+  /** Cost of writing these tokens to the cache again instead of reading them. */
   readonly cost: number | null
 }
 
-/** A pause before a point that was longer than the provider keeps a prefix. */
+/** A pause before a point that was longer than the cache's lifetime. */
 export type IdleGap = { readonly point: number; readonly milliseconds: number }
 
 export type CompactionRow = {
@@ -146,7 +147,7 @@ export type CompactionRow = {
   readonly kept: number
   readonly summaryCharacters: number | null
   readonly isUndone: boolean
-  /** The uuid to undo: of the compaction, or of its undo, which puts it in force again. `null` if Everlong did not write it. */
+  /** The uuid to undo: of the compaction, or of its undo, which restores it. `null` if Everlong did not write it. */
   readonly undo: string | null
 }
 
@@ -176,7 +177,7 @@ export const itemLetters = {
   note: 'n',
 } as const
 
-/** A record of the conversation. Texts are cut; `/items/N` has them whole. */
+/** A record of the conversation. Texts are cut; `/items/N` has the whole text. */
 export type Item = {
   readonly index: number
   readonly uuid: string | null
@@ -188,9 +189,9 @@ export type Item = {
   /** Estimated. */
   readonly tokens: number
   readonly model: string | null
-  /** The next request would carry it. */
+  /** Part of the next request. */
   readonly isLive: boolean
-  /** Of a compaction: its number. */
+  /** The number of a compaction. */
   readonly compaction: number | null
 }
 
@@ -200,7 +201,7 @@ export type ItemBlock = {
   /** Characters of the whole text. */
   readonly length: number
   readonly isCut: boolean
-  /** Of calls and results. */
+  /** For calls and results. */
   readonly tool: string | null
   readonly callId: string | null
   readonly isError: boolean
@@ -232,12 +233,12 @@ export type CompactionData = {
   readonly row: CompactionRow
   readonly before: ContextPart
   readonly after: ContextPart
-  /** What a model wrote, line by line. */
+  /** The model's text, line by line. */
   readonly summary: readonly SummaryLine[]
   readonly doubts: readonly Doubt[]
-  /** What the user said before it, oldest first. */
+  /** The user's messages before it, oldest first. */
   readonly words: readonly UserWords[]
-  /** What the context lacked right after it, most harmful first. */
+  /** Facts that the context lacked right after it, most harmful first. */
   readonly gone: readonly GoneItem[]
   readonly unknown: 'unreadable-summary' | 'other-language' | null
   readonly restored: readonly Restored[]
@@ -246,10 +247,10 @@ export type CompactionData = {
 
 export type ContextPart = {
   readonly messages: number
-  /** Estimated, without what the client sends besides the messages. */
+  /** Estimated, without the system prompt and tools. */
   readonly tokens: number
   readonly kinds: readonly KindTokens[]
-  /** Items of the conversation that it consists of. */
+  /** Items of the conversation in it. */
   readonly items: readonly number[]
 }
 
@@ -257,7 +258,7 @@ export type SummaryLine = { readonly isHeading: boolean; readonly sentences: rea
 
 export type SummarySentence = {
   readonly text: string
-  /** Where the conversation says this, best first. Empty: code found no source. `null`: too short to look for. */
+  /** Sources in the conversation, best first. Empty: code found none. `null`: too short to search. */
   readonly sources: readonly SentenceSource[] | null
   readonly doubts: readonly Doubt['type'][]
 }
@@ -269,21 +270,21 @@ export type Doubt = { readonly type: 'quote' | 'approval' | 'state' | 'name'; re
 export type UserWords = {
   readonly item: number | null
   readonly text: string
-  /** In the context after the compaction: word for word, in similar words, or not. */
+  /** Whether the context after the compaction has it: word for word, in similar words, or not. */
   readonly found: 'verbatim' | 'similar' | 'missing'
 }
 
-/** `isSettled`: the current context does not lack it: it was said or done again, or something later replaced it. */
+/** `isSettled`: the current context does not lack it any more: it was repeated, or something later replaced it. */
 export type GoneItem = LostItem & { readonly isSettled: boolean }
 
 export type Restored = { readonly item: number; readonly kind: string; readonly title: string; readonly tokens: number }
 
 export type CompactionPrice = {
   readonly model: string | null
-  /** Of the summary request: as recorded, or estimated from the sizes. */
+  /** Cost of the summary request: recorded, or estimated from the sizes. */
   readonly asking: number | null
   readonly isEstimated: boolean
-  /** Of writing the new prefix to the cache, as the next answer reported it. */
+  /** Cost of writing the new prefix to the cache, from the next answer. */
   readonly rewriting: number | null
 }
 
@@ -294,13 +295,13 @@ export type Alternative =
       readonly messages: readonly { readonly role: string; readonly origin: string; readonly text: string }[]
       readonly tokensBefore: number
       readonly tokensAfter: number
-      /** Of the user's words before the compaction, how many its context has, and how many the recorded one has. */
+      /** Number of the user's messages before the compaction, how many this context has, and how many the recorded one has. */
       readonly words: { readonly all: number; readonly here: number; readonly recorded: number }
       readonly restored: readonly string[]
     }
   | { readonly type: 'declined'; readonly why: string }
 
-/** Where an entry is in the conversation. */
+/** The place of an entry in the conversation. */
 export type Place = { readonly item: number | null }
 
 /** A match in all sessions. */
@@ -314,9 +315,9 @@ export type SearchMatch = {
 }
 export type SearchData = { readonly matches: readonly SearchMatch[]; readonly more: boolean }
 
-/** One session in a file of its own. */
+/** One session in a single file. */
 export type ExportData = {
-  /** Of the person who shares it. */
+  /** Comment of the person who shares it. */
   readonly comment: string | null
   readonly session: SessionData
   readonly lost: LostData
@@ -326,7 +327,7 @@ export type ExportData = {
   readonly compactions: readonly { readonly data: CompactionData; readonly alternative: Alternative }[]
 }
 
-/** What `POST /api/sessions/ID/undo` answers. */
+/** The answer of `POST /api/sessions/ID/undo`. */
 export type Undone = { readonly undone: string }
 
 /** An error of the server. */

@@ -1,4 +1,4 @@
-// Where the provider no longer had the prefix that an answer should have read, why, what it cost, and the pauses between answers.
+// Cache misses with their reason and cost, and the pauses between answers.
 import { costOf, type JsonObject, type readAnswerLine } from 'everlong/internal'
 import { cacheLifetimes, freshWatch, lifetimeWritten, missedBecause, watchAnswer } from 'everlong/internal/compaction'
 import type { CacheMiss, IdleGap } from './api.ts'
@@ -18,7 +18,7 @@ export function createMissBook() {
   let watch = freshWatch
   let last: { readonly time: number | null; readonly model: string; readonly lifetime: number } | undefined
   return {
-    /** Something changed the prefix on purpose: nothing is expected of the cache. */
+    /** Something changed the prefix on purpose, so no hit is expected. */
     changed: () => {
       watch = freshWatch
     },
@@ -49,7 +49,7 @@ export function createMissBook() {
   }
 }
 
-/** The difference to the price of the same answer with these tokens read from the cache. */
+/** The difference to the price of the same answer if these tokens had been read from the cache. */
 function costOfMiss(tokens: number, { usage, model }: AnswerLine): number | null {
   const written = Math.min(tokens, usage.cacheWrite)
   const hit = {

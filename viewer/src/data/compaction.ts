@@ -1,4 +1,4 @@
-// One compaction: what went in, what came out, which sentences of the summary have a source, what is doubtful, and what is gone.
+// One compaction: its input and output, the sources of the summary's sentences, its doubts, and its losses.
 import type { Entry } from 'everlong'
 import { costOf, foldEntries, numberAt, objectAt, readAnswerLine, type Scan, stringAt, textOf } from 'everlong/internal'
 import {
@@ -23,7 +23,7 @@ export type CompactionInput = {
   readonly transcript: Pick<Transcript, 'entries'>
   readonly conversation: Conversation
   readonly scan: Scan
-  /** As of now. */
+  /** The present losses. */
   readonly lost: ReturnType<typeof lostIn>
 }
 
@@ -81,7 +81,7 @@ function textsOf(entries: readonly Entry[], { indexOf }: Conversation) {
   })
 }
 
-/** What the client put into the new context besides the summary. */
+/** The client's text in the new context besides the summary. */
 function restoredIn(entries: readonly Entry[], { indexOf }: Conversation): readonly Restored[] {
   const weigher = createWeigher({})
   return foldEntries(entries).sources.flatMap(({ pieces }) =>
@@ -112,7 +112,7 @@ type PriceInput = {
   readonly scan: Scan
 }
 
-/** Everlong records what its own compactions cost; that of others is estimated from the sizes, as `everlong inspect --stats` does. */
+/** Everlong records the cost of its own compactions; others are estimated from the sizes, like in `everlong inspect --stats`. */
 function priceOf({ row, entries, moment, scan }: PriceInput): CompactionPrice {
   const own = objectAt(objectAt(entries[moment.start]?.record, 'everlong'), 'compaction')
   const recorded = numberAt(own, 'cost')

@@ -28,14 +28,14 @@ export type Conversation = {
   readonly epochs: readonly number[]
   readonly entry: (index: number) => Entry | undefined
   readonly indexOf: (uuid: string) => number | undefined
-  /** The item that has this call. */
+  /** The item with this call. */
   readonly callAt: (callId: string) => number | null
   readonly page: (from: number, count: number) => readonly Item[]
   readonly whole: (index: number) => Item | undefined
   readonly find: (words: string, limit: number) => FoundItems
 }
 
-/** A screenful. */
+/** About a screenful. */
 const shownCharacters = 3_000
 
 export function createConversation(transcript: Pick<Transcript, 'entries' | 'view'>): Conversation {
@@ -79,7 +79,7 @@ export function createConversation(transcript: Pick<Transcript, 'entries' | 'vie
   }
 }
 
-/** The main conversation; in a file that has nothing but a sub-agent's, that. */
+/** The main conversation, or the sub-agent's in a file without another. */
 function itemsIn(all: readonly Entry[]) {
   const isMain = ({ record }: Entry) => record.isSidechain !== true
   const hasMain = all.some((entry) => isMain(entry) && isItem(entry.record))
@@ -99,7 +99,7 @@ function itemsIn(all: readonly Entry[]) {
   return { entries, places, epochs }
 }
 
-/** Context that the client noted and no model sees is none. */
+/** Context that only the client uses is not an item. */
 function isItem(record: JsonObject): boolean {
   const isShown = record.type !== 'attachment' || messageOf(record) !== undefined
   if (originOf(record) !== undefined) return isShown
@@ -109,7 +109,7 @@ function isItem(record: JsonObject): boolean {
 function typeOf(record: JsonObject): Item['type'] {
   if (readBoundary(record)) return 'compaction'
   if (readEdit(record)) return 'edit'
-  // An answer that the client made up: no model wrote or sees it.
+  // An answer that the client made up. No model wrote or sees it.
   if (messageOf(record) === undefined) return 'note'
   const origin = originOf(record)
   if (origin === 'human') return 'user'
@@ -191,7 +191,7 @@ type Search = {
   readonly tools: Calls
 }
 
-/** Items that have these words as they are, whatever their case; the first ones. */
+/** The first items that contain these words exactly, ignoring case. */
 function findIn(entries: readonly Entry[], { words, limit, tools }: Search): FoundItems {
   const wanted = words.toLowerCase()
   const found: Found[] = []

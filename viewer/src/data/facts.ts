@@ -1,10 +1,10 @@
-// One session in the list: what it was about, what it used and cost, how often it was compacted, and what that lost.
+// One session in the list: its topic, its usage and cost, its compactions, and their losses.
 import type { Entry } from 'everlong'
 import { clippedAtWord, costOf, type Format, messageOf, originOf, type Scan, stringAt, textOf } from 'everlong/internal'
 import { createStatisticsBook } from 'everlong/internal/compaction'
 import type { ModelUse, SessionFacts, TokenSums } from './api.ts'
 
-/** Collects what the scan does not keep. Call it with every entry. */
+/** Collects data that the scan does not keep. Call it with every entry. */
 export function createTitleBook() {
   let title: string | undefined
   let project: string | undefined
@@ -25,7 +25,7 @@ const maxTitle = 200
 export type FactSource = {
   readonly scan: Scan & { readonly format: Format; readonly salvaged: number }
   readonly titles: { readonly title: string; readonly project: string | null }
-  /** How many facts the current context lacks; `null` if nobody can know. */
+  /** Number of facts that the current context lacks. `null` if unknown. */
   readonly lost: number | null
 }
 
@@ -52,7 +52,7 @@ export function sessionFacts({ scan, titles, lost }: FactSource): SessionFacts {
   }
 }
 
-/** As `everlong inspect --stats` counts them. */
+/** Counted like `everlong inspect --stats`. */
 export function modelsOf(scan: FactSource['scan']): readonly ModelUse[] {
   const book = createStatisticsBook()
   book.add(scan, { kind: 'session', salvaged: scan.salvaged })

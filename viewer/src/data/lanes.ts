@@ -1,4 +1,4 @@
-// What sub-agents inside a session's own file used.
+// The usage of sub-agents inside a session's own file.
 import type { Entry } from 'everlong'
 import { costOf, readAnswerLine, stringAt } from 'everlong/internal'
 import type { AgentLane } from './api.ts'
@@ -7,7 +7,7 @@ import { addSums, noSums } from './facts.ts'
 
 type Used = Pick<AgentLane, 'from' | 'to' | 'tokens' | 'cost'>
 
-/** By the uuid of the first entry of each. */
+/** By the uuid of their first entry. */
 export function lanesInside(entries: readonly Entry[]): ReadonlyMap<string, Used> {
   const rootOf = new Map<string, string>()
   const lanes = new Map<string, Used>()

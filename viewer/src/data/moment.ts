@@ -1,8 +1,8 @@
-// Where the records of a compaction begin and end in a transcript.
+// The start and end of a compaction's records in a transcript.
 import type { Entry } from 'everlong'
 import { type JsonObject, messageOf, readBoundary } from 'everlong/internal'
 
-/** Indexes of entries: the boundary, and the first entry after everything that the compaction left. */
+/** Indexes of entries: the boundary, and the first entry after the compaction's records. */
 export type Moment = { readonly start: number; readonly end: number }
 
 export function momentOf(
@@ -19,7 +19,7 @@ export function momentOf(
   return { start, end: after < 0 ? entries.length : after }
 }
 
-/** Somebody went on: the user, the agent, or the next compaction. */
+/** The conversation continued: the user, the agent, or the next compaction. */
 function isSaid(record: JsonObject): boolean {
   const origin = record.isSidechain === true ? undefined : messageOf(record)?.origin
   return origin === 'human' || origin === 'assistant' || readBoundary(record) !== undefined

@@ -1,5 +1,4 @@
-// Everything that the page shows of one session. The parts are computed when they are first asked for, because a large session must
-// open quickly.
+// Everything that the page shows of one session. Parts are computed on first use, because a large session must open quickly.
 import { ConfigurationError, type Environment } from 'everlong'
 import { createScanner, objectAt, readEdit, type Scan } from 'everlong/internal'
 import { explainTranscript, lostIn, type Transcript } from 'everlong/internal/compaction'
@@ -35,7 +34,7 @@ export type SessionView = {
 export type SessionSource = {
   readonly row: Omit<SessionRow, 'facts' | 'trouble'>
   readonly transcript: Transcript
-  /** The transcript as it was before an entry. */
+  /** The transcript before an entry. */
   readonly before: (uuid: string) => Transcript
   readonly env: Environment
   readonly now: () => number

@@ -1,21 +1,21 @@
-// Which messages of a conversation say what a sentence of its summary says, found by their words.
+// Finds the messages of a conversation that say the same as a sentence of its summary, by their words.
 import { contentWords } from 'everlong/internal/compaction'
 import type { SentenceSource } from './api.ts'
 
 export type SourceText = { readonly item: number; readonly text: string }
 
-/** The rule by which the engine decides whether a text says something: enough of the words within one passage. */
+/** The engine's rule for whether a text says something: enough of the words within one passage. */
 const minShare = 0.6
 const passageLength = 1_200
-/** With fewer words a sentence is found anywhere. */
+/** A sentence with fewer words would match anywhere. */
 const minWords = 3
 const maxSources = 3
-/** Of a text: longer ones are files and logs, and a summary rests on their beginning or on what was said about them. */
+/** Maximum passages of a text. Longer texts are files and logs, and a summary uses their beginning or what was said about them. */
 const maxPassages = 100
 
 type Passage = SourceText & { readonly words: ReadonlySet<string> }
 
-/** Returns a function that finds the sources of a sentence, best first; `null` if it says too little to look for. */
+/** Returns a function that finds the sources of a sentence, best first. `null` if it is too short. */
 export function createSourceFinder(
   texts: readonly SourceText[],
 ): (sentence: string) => readonly SentenceSource[] | null {
@@ -44,7 +44,7 @@ export function createSourceFinder(
   }
 }
 
-/** Each passage shares its second half with the next one, so that a sentence is never cut by both. */
+/** Each passage shares its second half with the next one, so that no sentence is cut in both. */
 function passagesOf({ item, text }: SourceText): readonly Passage[] {
   const halves = halvesOf(text).map((half) => ({ text: half, words: contentWords(half) }))
   if (halves.length < 2) return halves.map(({ text, words }) => ({ item, text, words: new Set(words) }))
@@ -54,7 +54,7 @@ function passagesOf({ item, text }: SourceText): readonly Passage[] {
   })
 }
 
-/** Cut before a space, so that no word is. */
+/** Cut before a space, so that no word is cut. */
 function halvesOf(text: string): readonly string[] {
   const halves: string[] = []
   for (let at = 0; at < text.length && halves.length <= maxPassages; ) {
@@ -79,7 +79,7 @@ function sourceOf({ item, text }: Passage, words: readonly string[], found: numb
 
 const snippetLength = 240
 
-/** The part of a passage that has the most of the words. */
+/** The part of a passage with the most of the words. */
 function snippetOf(text: string, words: readonly string[]): string {
   const wanted = new Set(words)
   const step = snippetLength / 4

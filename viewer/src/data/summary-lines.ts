@@ -34,7 +34,7 @@ function isHeadingLine(line: string): boolean {
   return /^\s*(?:#{1,6} \S|(?:\d{1,2}\. )?\*\*[^*]+\*\*:?\s*$|\d{1,2}\. [A-Z][^.!?]{2,60}:\s*$)/.test(line)
 }
 
-/** Joined they are the line again. */
+/** Joined, they are the original line. */
 export function sentencesIn(line: string): readonly string[] {
   return line.split(/(?<=[.!?:;]["'”’)\]*`]{0,2} )(?=["'“‘([*`]{0,2}[\p{Lu}\p{N}])/u)
 }

@@ -1,4 +1,4 @@
-// What the user said in the context that a compaction replaced, and whether the context after it still says so.
+// The user's messages in the context that a compaction replaced, and whether the context after it still contains them.
 import type { Entry } from 'everlong'
 import { messageOf } from 'everlong/internal'
 import { contextsOf, createLedger, topicOf } from 'everlong/internal/compaction'
@@ -15,7 +15,7 @@ export function contextsAround(entries: readonly Entry[], place: Place) {
   return { before: contexts.at(-2), after: contexts.at(-1) }
 }
 
-/** Oldest first, without what is not the user's own: commands of the client, pasted blocks. */
+/** Oldest first, without text that is not the user's own: commands of the client, pasted blocks. */
 export function wordsBefore(entries: readonly Entry[], before: Context | undefined) {
   const book = createLedger()
   const seen = new Set<unknown>()

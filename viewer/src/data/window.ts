@@ -52,7 +52,7 @@ export function windowOverTime(
     const answer = readAnswerLine(entry.record)
     const total = answer ? contextTokens(answer.usage) : 0
     if (!answer || total === 0) continue
-    // An answer may be stored as several lines: the last one counts.
+    // An answer may be stored as several lines, and the last one counts.
     const known = newest.get(answer.messageId)
     const point = known ?? points.items.length
     newest.set(answer.messageId, point)
@@ -109,7 +109,7 @@ function createMeter(model: string | undefined) {
     return shares
   }
   return {
-    /** An entry that no model sees. What follows it continues from where it was. */
+    /** An entry that no model sees. The next entry continues from the previous one. */
     pass: ({ record: { uuid, parentUuid } }: Entry) => {
       if (recent.has(parentUuid)) recent.add(uuid)
     },
@@ -146,7 +146,7 @@ function totalOf(shares: Shares): number {
   return bands.reduce((sum, band) => sum + shares[band], 0)
 }
 
-/** What edits removed is the difference to the originals. */
+/** The difference to the originals, which edits removed. */
 function sumOfView(fold: Fold, sharesOf: (message: ViewMessage) => Shares) {
   const sums = noShares()
   let cleared = 0
@@ -161,7 +161,7 @@ function sumOfView(fold: Fold, sharesOf: (message: ViewMessage) => Shares) {
   return { sums, cleared }
 }
 
-/** As `everlong context` does: where the estimate is higher than the report, the kinds share what was reported. */
+/** Like `everlong context`: if the estimate is higher than the report, the kinds are scaled down to it. */
 function scaledTo(total: number, estimated: Shares): Shares {
   const scale = Math.min(1, total / Math.max(1, totalOf(estimated)))
   const shares = noShares()

@@ -1,6 +1,6 @@
-// The numbers of a session without anything that was said: for people who may see what agents cost, but not what they work on.
+// The numbers of a session without its text, for people who may see what agents cost but not their work.
 
-/** Fields that hold text of a conversation, or names of people's files and folders. */
+/** Fields with text of a conversation, or names of people's files and folders. */
 const content = new Set([
   'text',
   'title',
@@ -19,7 +19,7 @@ const content = new Set([
   'doubts',
 ])
 
-/** The same value with every such text empty and every such list of texts empty. Numbers, kinds, times and names of models stay. */
+/** The same value with all such texts and lists of texts empty. Numbers, kinds, times and names of models stay. */
 export function withoutContent<T>(value: T): T
 export function withoutContent(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => withoutContent(item))

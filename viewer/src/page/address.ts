@@ -1,4 +1,4 @@
-// The address of the page says what is shown: the view, the place in it, and every filter. Going back works.
+// The address of the page: the view, the place in it, and every filter. The Back button works.
 import { useSyncExternalStore } from 'react'
 
 export type View =
@@ -33,7 +33,7 @@ export function linkTo(view: View, query: Query = {}): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-/** A file that was exported has no paths of its own: there the address is after the #. */
+/** An exported file has no paths of its own, so the address follows the #. */
 const isFile = location.protocol === 'file:' || document.documentElement.dataset.address === 'fragment'
 
 function current(): string {

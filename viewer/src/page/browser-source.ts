@@ -1,4 +1,4 @@
-// A transcript that was pasted, as a source: everything is computed in the browser, and nothing leaves it.
+// A pasted transcript as a source: everything is computed in the browser, and nothing leaves it.
 import { decodeLine } from 'everlong/internal'
 import { transcriptOfRecords } from 'everlong/internal/compaction'
 import { createSessionView } from '../data/session.ts'
@@ -6,7 +6,7 @@ import { type Source, SourceError } from './source.ts'
 
 const id = 'pasted'
 
-/** Throws a SourceError if nothing in the text belongs to a conversation. */
+/** Throws a SourceError if the text contains no conversation. */
 export function browserSource(text: string): Source {
   const records = text.split('\n').flatMap((line) => decodeLine(line).records)
   const transcript = transcriptOfRecords(records, '')

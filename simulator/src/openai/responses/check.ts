@@ -1,9 +1,9 @@
-// What the Responses API refuses about the items of a request: calls and their outputs, reasoning and what it led to.
+// Refusals of the Responses API about the items of a request: calls and their outputs, reasoning and the items made with it.
 import type { JsonObject } from 'everlong/internal'
 import { type ChatProblem, chatProblem } from '../problem.ts'
 import { isCall, isMessage, isOutput } from './items.ts'
 
-/** Which reasoning item an item of an earlier answer was made with. */
+/** The reasoning item with which an item of an earlier answer was made. */
 export type ReasoningOf = (id: string) => string | undefined
 
 export function brokenItems(items: readonly JsonObject[], reasoningOf: ReasoningOf): ChatProblem | undefined {

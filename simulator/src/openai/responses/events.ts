@@ -1,4 +1,4 @@
-// A response as the events of a stream: created, its items piece by piece, completed.
+// A response as the events of a stream: created, its items chunk by chunk, completed.
 import { arrayAt, isObject, type JsonObject, stringAt } from 'everlong/internal'
 import { pieces } from '../../answer/pieces.ts'
 import { type Answered, emptyResponse, responseBody } from './write.ts'
@@ -50,7 +50,7 @@ function itemEvents(item: JsonObject, output_index: number): readonly Event[] {
   ]
 }
 
-/** The item as it is announced, before its content has come. */
+/** The announced item, before its content has arrived. */
 function begun(item: JsonObject): JsonObject {
   switch (item.type) {
     case 'message':

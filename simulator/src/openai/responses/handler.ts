@@ -78,7 +78,7 @@ async function respond(asked: Asked): Promise<Response> {
   return Response.json(responseBody(answered), { headers: idHeaders(world) })
 }
 
-/** A summary as the one block of an answer, or why there is none. */
+/** A summary as the only block of an answer, or the reason why there is none. */
 async function summarized({ http, trace, read, started }: Asked): Promise<Completed | Response> {
   const { world, organization } = trace
   const { request } = read
@@ -94,7 +94,7 @@ async function summarized({ http, trace, read, started }: Asked): Promise<Comple
   return { finished, sampling }
 }
 
-/** The words of the user stay, everything else becomes one sealed summary. */
+/** Keeps the user's words and replaces everything else with one sealed summary. */
 async function compact(asked: Asked): Promise<Response> {
   const { trace, read, started } = asked
   const { world } = trace
@@ -117,7 +117,7 @@ function sealWith(world: World): (text: string) => string {
 
 const tooLong = 'Your input exceeds the context window of this model. Please adjust your input and try again.'
 
-/** A stream has begun by the time its prompt is counted, so the error comes inside it. */
+/** The stream has already begun when its prompt is counted, so the error is inside it. */
 function refuseOverflow({ http, trace, read, started }: Asked, tokens: number): Response {
   const { world } = trace
   const shape = readShape(http.headers.get('x-everlong-overflow'))

@@ -6,7 +6,7 @@ import { type ChatProblem, chatProblem } from '../problem.ts'
 import { inputOf } from '../read.ts'
 import { toolNameOf } from './tools.ts'
 
-/** Opens what the simulator sealed before; undefined for what it did not seal. */
+/** Opens text that the simulator sealed. Undefined for any other. */
 export type Unseal = (sealed: string) => string | undefined
 
 type Read = { readonly role: InputMessage['role']; readonly content: readonly Block[] }
@@ -66,7 +66,7 @@ function sealedText(item: JsonObject, unseal: Unseal): string | ChatProblem {
   return unseal(sealed) ?? chatProblem(message, null, 'invalid_encrypted_content')
 }
 
-/** A call that is no function says what it does in a field of its own. */
+/** A call that is not a function has its action in a separate field. */
 function toolUse(item: JsonObject): Block {
   const input = typeof item.arguments === 'string' ? inputOf(item.arguments) : { input: item.input ?? item.action }
   return { type: 'tool_use', id: String(item.call_id), name: toolNameOf(item), input }

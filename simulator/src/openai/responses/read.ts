@@ -1,4 +1,4 @@
-// A Responses request, checked, and put into the form that the rest of the simulator understands.
+// Checks a Responses request and converts it to the simulator's form.
 import { isObject, type JsonObject, type ModelFacts } from 'everlong/internal'
 import { type InputMessage, type MessagesRequest, noExtensions } from '../../request/request.ts'
 import { type ChatProblem, chatProblem } from '../problem.ts'
@@ -9,7 +9,7 @@ import { toolsOf } from './tools.ts'
 
 export type ResponsesRequest = {
   readonly request: MessagesRequest
-  /** Everything the model reads, also what the server held. */
+  /** Everything that the model reads, including items that the server stored. */
   readonly items: readonly JsonObject[]
   readonly body: JsonObject
   /** The input ends with a trigger: the answer is a summary of everything before it. */
@@ -58,7 +58,7 @@ function itemsIn(input: unknown): readonly JsonObject[] {
 function requestOf(body: JsonObject, messages: readonly InputMessage[], ports: ReadPorts): MessagesRequest {
   const facts = ports.factsOf(String(body.model))
   const reasoning = isObject(body.reasoning) ? body.reasoning : {}
-  // Instructions before the conversation are the system prompt; later instructions stay where they are.
+  // Instructions before the conversation are the system prompt; later instructions keep their place.
   const start = messages.findIndex(({ role }) => role !== 'system')
   const leading = start < 0 ? messages : messages.slice(0, start)
   return {

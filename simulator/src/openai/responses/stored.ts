@@ -1,5 +1,4 @@
-// What the server remembers of its answers: stored conversations by the id of their newest answer, and which reasoning
-// an item was made with.
+// The server's memory of its answers: stored conversations by the id of their newest answer, and the reasoning item of each item.
 import type { JsonObject } from 'everlong/internal'
 import { type ChatProblem, chatProblem } from '../problem.ts'
 import type { ReasoningOf } from './check.ts'
@@ -36,7 +35,7 @@ export function createStoredResponses(): StoredResponses {
   }
 }
 
-/** Reasoning belongs to the item that follows it. */
+/** Reasoning belongs to the item after it. */
 function madeWith(output: readonly JsonObject[]): readonly (readonly [string, string])[] {
   return output.flatMap((item, at) => {
     const before = output[at - 1]

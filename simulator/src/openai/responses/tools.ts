@@ -23,7 +23,7 @@ function listed(tools: unknown, namespace?: string): readonly Listed[] {
   })
 }
 
-/** In the form of the Messages API. */
+/** Converts to the form of the Messages API. */
 export function toolsOf(tools: unknown): readonly JsonObject[] {
   return listed(tools).map(({ tool, callable }) => ({
     name: toolNameOf(callable),

@@ -8,7 +8,7 @@ import { type Callable, callablesOf } from './tools.ts'
 
 export type ItemPorts = { readonly ids: Ids; readonly seal: (text: string) => string }
 
-/** Text, calls and reasoning, each an item of its own, in the order in which they were said. */
+/** Text, calls and reasoning as separate items, in order. */
 export function outputItems(content: readonly Block[], body: JsonObject, ports: ItemPorts): readonly JsonObject[] {
   const callables = callablesOf(body.tools)
   const showsSummary = stringAt(body.reasoning, 'summary') !== undefined
@@ -65,7 +65,7 @@ export function responseBody(answered: Answered): JsonObject {
   }
 }
 
-/** The response before it has said anything. */
+/** The response before its first content. */
 export function emptyResponse({ id, created, body }: Pick<Answered, 'id' | 'created' | 'body'>): JsonObject {
   return {
     id,

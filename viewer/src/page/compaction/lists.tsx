@@ -1,4 +1,4 @@
-// What is gone, the words of the user, and what was restored.
+// Lost facts, the user's words, and restored context.
 import type { CompactionData } from '../../data/api.ts'
 import { count, dateTime, oneLine, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
@@ -7,7 +7,7 @@ import { Original } from '../parts/original.tsx'
 import { ShortList } from '../parts/short-list.tsx'
 import { nothingGone, unknownInWords } from '../session/side.tsx'
 
-/** So that what went in and what came out begin on the same screen. */
+/** Small, so that input and output begin on the same screen. */
 const maxShown = 5
 
 type ListProps = { readonly id: string; readonly data: CompactionData }

@@ -1,4 +1,4 @@
-// What went into a compaction and what came out, by kind and item by item.
+// The input and output of a compaction, by kind and item by item.
 import { clippedAtWord } from 'everlong/internal'
 import type { Band, CompactionData, ContextPart, Item } from '../../data/api.ts'
 import { count, counted, oneLine, short } from '../format.ts'
@@ -9,7 +9,7 @@ import { ShortList } from '../parts/short-list.tsx'
 import { blockTitle } from '../session/block-title.ts'
 import { useItems } from '../session/use-items.ts'
 
-/** Named and colored as in the chart of the session. */
+/** Names and colors as in the chart of the session. */
 const kinds: Readonly<Record<string, readonly [name: string, band: Band]>> = {
   'human-messages': ['user', 'user'],
   'assistant-text': ['assistant', 'assistant'],
@@ -39,7 +39,7 @@ export function PartKinds({ part }: { readonly part: ContextPart }) {
   )
 }
 
-/** A screen or two of the newest; the conversation has all. */
+/** A screen or two of the newest items. The conversation has all. */
 const maxShown = 60
 
 type PartProps = { readonly id: string; readonly data: CompactionData }
@@ -79,7 +79,7 @@ export function WentIn({ id, data: { before, after } }: PartProps) {
   )
 }
 
-/** The items that the new context consists of, each with its whole text on demand. */
+/** The items of the new context, each with its whole text on demand. */
 export function CameOut({ id, data: { after } }: PartProps) {
   const itemAt = useItems(id, after.items, 0)
   return (
@@ -96,7 +96,7 @@ export function CameOut({ id, data: { after } }: PartProps) {
   )
 }
 
-/** The summary and what was restored next to it; messages that were kept are listed with what went in. */
+/** The summary and restored context; kept messages are listed with the input. */
 const maxAfter = 8
 
 type ItemLineProps = {

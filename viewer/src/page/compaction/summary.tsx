@@ -1,4 +1,4 @@
-// The summary, sentence by sentence. A sentence opens the messages that say the same; doubtful ones are marked.
+// The summary, sentence by sentence. Clicking a sentence shows messages that say the same; doubtful ones are marked.
 import { useState } from 'react'
 import type { CompactionData, SummarySentence } from '../../data/api.ts'
 import { count, oneLine, percent, visible } from '../format.ts'
