@@ -3,7 +3,12 @@ import { basename, join } from 'node:path'
 import { build } from 'tsdown'
 import { root } from './steps.ts'
 
-type Bundle = { readonly entry: string; readonly out: string }
+type Bundle = {
+  readonly entry: string
+  readonly out: string
+  /** Its host reads the source. */
+  readonly isReadable?: boolean
+}
 
 /** A folder in plugins/: its sources and built files. The files of `later` are loaded on demand. */
 const plugins: Readonly<Record<string, Bundle & { readonly later?: readonly Bundle[] }>> = {
@@ -13,6 +18,7 @@ const plugins: Readonly<Record<string, Bundle & { readonly later?: readonly Bund
     later: [
       { entry: 'src/compare.ts', out: 'dist/compare.js' },
       { entry: 'src/engine.ts', out: 'dist/engine.js' },
+      { entry: 'src/hooks-module.ts', out: 'dist/hooks-module.js', isReadable: true },
     ],
   },
   codex: {
@@ -42,7 +48,7 @@ for (const [name, { later = [], ...first }] of Object.entries(plugins)) {
   }
 }
 
-async function bundle(name: string, { entry, out }: Bundle, others: readonly Bundle[]): Promise<void> {
+async function bundle(name: string, { entry, out, isReadable }: Bundle, others: readonly Bundle[]): Promise<void> {
   const [folder = '', file = ''] = out.split('/')
   await build({
     config: false,
@@ -55,7 +61,7 @@ async function bundle(name: string, { entry, out }: Bundle, others: readonly Bun
     format: 'esm',
     dts: false,
     hash: false,
-    minify: true,
+    minify: isReadable !== true,
     fixedExtension: false,
     deps: { neverBundle: [/^node:/, '@anthropic-ai/sdk', 'openai'], alwaysBundle: [/.*/] },
     plugins: others.map(apart),

@@ -30,6 +30,8 @@ test('Claude Code: install, status, uninstall', async () => {
   expect(readFileSync(join(skill(), 'hooks/hooks.json'), 'utf8')).not.toMatch(/\bnode \\/)
   expect((await run('install', 'claude-code')).stdout).toContain('already. Nothing was written.')
 
+  expect(readFileSync(join(skill(), 'dist/hooks-module.js'), 'utf8')).toContain(JSON.stringify(process.execPath))
+
   const status = await run('status', '--json')
   expect(JSON.parse(status.stdout).targets[0]).toMatchObject({ name: 'claude-code', version: '0.1.0', byHand: [] })
 

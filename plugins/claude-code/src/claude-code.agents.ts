@@ -174,7 +174,7 @@ inClaudeCode('where Claude Code runs no hooks modules, the hook answers the comm
   person.everlong('install', 'claude-code')
   const hooks = join(person.home, '.claude/skills/everlong/hooks/hooks.json')
   const { modules, ...older } = JSON.parse(readFileSync(hooks, 'utf8'))
-  expect(modules).toEqual(['./commands.ts'])
+  expect(modules).toEqual(['../dist/hooks-module.js'])
   writeFileSync(hooks, JSON.stringify(older))
   await person.say(`Read the reports. ${rule}`)
   sinceLast()

@@ -56,8 +56,8 @@ async function shortResult(event: HookEvent): Promise<string | undefined> {
 }
 
 /**
- * Shows a command's answer only to the person: it costs no request and leaves nothing in the context. If Claude Code runs
- * hooks/commands.ts, that answers instead.
+ * Shows a command's answer only to the person: it costs no request and leaves nothing in the context. If Claude Code runs the
+ * hooks module, that answers instead.
  */
 async function answerAtOnce(event: HookEvent, memory: Memory): Promise<string | undefined> {
   const { session, transcript, input } = event

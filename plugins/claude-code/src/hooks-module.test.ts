@@ -1,6 +1,6 @@
-// hooks/commands.ts as Claude Code runs it: what it starts, what it shows, and when it leaves the command to the hook.
+// The hooks module as Claude Code runs it: what it starts, what it shows, and when it leaves the command to the hook.
 import { expect, test } from 'vitest'
-import { register } from '../hooks/commands.ts'
+import { register } from './hooks-module.ts'
 
 type Registered = Parameters<Parameters<typeof register>[0]>
 type Engine = Parameters<Registered[2]>[0]

@@ -16,7 +16,7 @@ const files = [
   'dist/compare.js',
   'dist/engine.js',
   'dist/everlong.js',
-  'hooks/commands.ts',
+  'dist/hooks-module.js',
   'hooks/hooks.json',
   'hooks/session-start.json',
 ]
@@ -61,6 +61,6 @@ function withNode(text: string, path: string, node: string): string {
   const quoted = JSON.stringify(node).slice(1, -1)
   if (path === '.mcp.json') return text.replaceAll('"command": "node"', `"command": "${quoted}"`)
   if (path === 'hooks/hooks.json') return text.replaceAll('node \\"$', `\\"${quoted}\\" \\"$`)
-  if (path === 'hooks/commands.ts') return text.replaceAll("['node', ", `[${JSON.stringify(node)}, `)
+  if (path === 'dist/hooks-module.js') return text.replace('"node"', JSON.stringify(node))
   return text.replaceAll('`node "', `\`"${node}" "`)
 }
