@@ -46,9 +46,11 @@ async function inTmux(data: Partial<PlayData> = {}) {
     tmux('send-keys', '-l', prompt)
     tmux('send-keys', 'Enter')
   }
+  const type = (text: string) =>
+    void tmux('send-keys', '-H', ...Array.from(Buffer.from(text), (byte) => byte.toString(16)))
   const resize = (columns: number) => tmux('resize-window', '-x', String(columns), '-y', '40')
   await shows(ready)
-  return { screen, shows, send, resize }
+  return { screen, shows, send, type, resize }
 }
 
 test.skipIf(!hasTmux)('tmux that becomes narrower again and again keeps one frame and all text', async () => {
@@ -83,4 +85,58 @@ test.skipIf(!hasTmux)('tmux that is resized while an answer streams keeps one fr
   expect(screen().match(/^paragraph \d+$/gm)).toEqual(paragraphs)
   const listed = [...screen().matchAll(/^ *(\d+)\. item/gm)].map(([, item]) => Number(item))
   expect(listed).toEqual(Array.from({ length: 90 }, (_, at) => at + 1))
+})
+
+/** Full, with a prompt of three lines in the frame, which Ctrl+L draws again. */
+async function cleared(write: (text: string) => void, shows: (wanted: string | RegExp) => Promise<void>) {
+  write(`say ${paragraphs.join('\\n\\n')}\r`)
+  await shows(/^paragraph 25$/m)
+  await shows(ready)
+  write('one\u001b\rtwo\u001b\rthree')
+  await shows(/^ {2}three$/m)
+  for (let nth = 0; nth < 3; nth++) {
+    write('\u000c')
+    await sleep(300)
+  }
+}
+
+test.skipIf(!hasTmux)('Ctrl+L leaves one prompt in tmux, also in what has scrolled away', async () => {
+  const { screen, shows, type } = await inTmux()
+  await cleared(type, shows)
+  expect(screen().match(/three/g)).toHaveLength(1)
+  expect(frameParts(screen())).toEqual({ ...oneFrame, prompts: 0 })
+})
+
+test('Ctrl+L clears the screen and leaves one prompt, also in what has scrolled away', async () => {
+  const program = start({ columns: 110, rows: 40 })
+  await program.shows(ready)
+  await cleared(program.type, program.shows)
+  expect(program.screen().split('\n')[0]).toBe('')
+  expect(program.screen()).not.toContain('paragraph')
+  expect(program.everything().match(/three/g)).toHaveLength(1)
+  expect(frameParts(program.everything())).toEqual({ ...oneFrame, prompts: 0 })
+  expect(program.everything().match(/^paragraph 1$/gm)).toHaveLength(1)
+})
+
+test.each([
+  ['tmux', async () => inTmux({ eventMs: 20 })],
+  [
+    'a terminal',
+    async () => {
+      const { type, shows, everything } = start({ columns: 110, rows: 40, data: { eventMs: 20 } })
+      await shows(ready)
+      return { type, shows, screen: everything }
+    },
+  ],
+])('Ctrl+L while an answer streams leaves one prompt in %s, and each line once', async (name, open) => {
+  if (name === 'tmux' && !hasTmux) return
+  const { type, shows, screen } = await open()
+  type('list 60\r')
+  for (let item = 5; item <= 50; item += 5) {
+    await shows(new RegExp(`^ *${item}\\. item ${item} of`, 'm'))
+    type('\u000c\u000c')
+  }
+  await shows(ready)
+  await sleep(300)
+  expect(frameParts(screen())).toEqual(oneFrame)
 })
