@@ -46,7 +46,7 @@ export async function buildLibrary(outDir: string): Promise<void> {
 }
 
 /** Large packages of which the command uses a small part. Bundling them saves `npx` some 90 MB. */
-const bundledPackages = ['gpt-tokenizer', 'openai', '@anthropic-ai/sdk']
+const bundledPackages = ['gpt-tokenizer', 'highlight.js', 'openai', '@anthropic-ai/sdk']
 
 /** Builds the page of the viewer in a checkout. The package holds the built page instead. */
 const onlyInCheckout = '@everlong/viewer/build'

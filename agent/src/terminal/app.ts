@@ -1,11 +1,12 @@
 // The terminal as ink components: the scrollback, and the lines below it.
 import { Box, Static, type StaticProps, Text, useCursor, useInput, usePaste, useWindowSize } from 'ink'
 import { createElement as h, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
-import { itemLines } from './draw/items.ts'
+import { loadColors, waitsForColors } from './draw/code.ts'
+import { itemLines, markdownIn } from './draw/items.ts'
 import { drawLive, statusOf } from './draw/live.ts'
 import type { FrameEraser } from './frame-eraser.ts'
 import { type Press, pressesOf } from './input/keys.ts'
-import { type Item, sheetOf, withoutPrinted } from './state/state.ts'
+import { type Item, sheetOf, type TerminalState, withoutPrinted } from './state/state.ts'
 import type { Store } from './store.ts'
 
 export type AppProps = {
@@ -16,7 +17,7 @@ export type AppProps = {
 }
 
 export function App({ store, press, fit }: AppProps): ReactNode {
-  const state = useSyncExternalStore(store.subscribe, store.get)
+  const state = useColors(useSyncExternalStore(store.subscribe, store.get), store)
   const { columns, rows } = useWindowSize()
   useEffect(() => store.update((before) => ({ ...before, size: { columns, rows } }), 'now'), [store, columns, rows])
   // Printed items are no longer needed.
@@ -49,6 +50,17 @@ function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
   // The lines of a drawing are identified only by position.
   const rows = lines.map((line, at) => h(Text, { key: at, wrap: 'truncate' }, line === '' ? ' ' : line))
   return h(Box, { flexDirection: 'column' }, ...rows)
+}
+
+/** What is printed cannot change any more, so items from the first one with code on are held back until its colors are loaded. */
+function useColors(state: TerminalState, store: Store): TerminalState {
+  const { items, answer, isColored } = state
+  const first = isColored ? items.findIndex((item) => item !== undefined && waitsForColors(markdownIn(item))) : -1
+  const isWaiting = first >= 0 || (isColored && waitsForColors(answer))
+  useEffect(() => {
+    if (isWaiting) void loadColors().then(() => store.update((before) => ({ ...before })))
+  }, [isWaiting, store])
+  return first < 0 ? state : { ...state, items: items.slice(0, first) }
 }
 
 const frameMs = 120

@@ -21,6 +21,13 @@ export function itemLines(item: Item, sheet: ItemSheet): readonly string[] {
   return item.hasGap ? ['', ...lines] : lines
 }
 
+/** What of it is drawn as Markdown. */
+export function markdownIn(item: Item): string {
+  if (item.type === 'answer') return item.text
+  if (item.type === 'call') return item.call.plan ?? ''
+  return item.type === 'detail' && item.detail.type === 'markdown' ? item.detail.text : ''
+}
+
 function contentLines(item: Item, sheet: ItemSheet): readonly string[] {
   const { width, paint } = sheet
   switch (item.type) {

@@ -76,7 +76,7 @@ test('a code block that goes on and on is cut between lines, and stays code', ()
   const text = `\`\`\`ts\n${'let a = 1\n'.repeat(1_000)}let b`
   const { finished, rest } = splitFinished(text)
   expect(finished).toBe(`\`\`\`ts\n${'let a = 1\n'.repeat(1_000)}\`\`\`\n`)
-  expect(rest).toBe('```\nlet b')
+  expect(rest).toBe('```ts …\nlet b')
 })
 
 test('whatever comes in, in whatever pieces, nothing is lost and no line is too wide', () => {

@@ -3,6 +3,7 @@ import { lexer, type Token, type Tokens } from 'marked'
 import { safeText } from '../../render/safe.ts'
 import type { Sheet, Style } from '../../render/sheet.ts'
 import { type Span, wrapSpans, wrapText } from '../../render/spans.ts'
+import { codeLines } from './code.ts'
 import { tableLines } from './table.ts'
 
 export function markdownLines(text: string, sheet: Sheet): readonly string[] {
@@ -21,15 +22,27 @@ export function splitFinished(text: string): { readonly finished: string; readon
   return isExact ? { finished, rest: text.slice(length) } : { finished: '', rest: text }
 }
 
-const longestBlock = 8_000
+/** Characters. Code is colored again with each of its lines. */
+const longestBlock = { code: 4_000, other: 8_000 }
 
 /** A very long code block or list is split between lines, so that the time to draw it stays bounded. */
 function splitLong(text: string): { readonly finished: string; readonly rest: string } {
-  const end = text.length > longestBlock ? text.lastIndexOf('\n') + 1 : 0
-  if (end === 0) return { finished: '', rest: text }
-  const fence = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1]
+  const [, fence, info = ''] = openFence.exec(text) ?? []
+  const longest = fence === undefined ? longestBlock.other : longestBlock.code
+  const end = text.length > longest ? text.lastIndexOf('\n') + 1 : 0
+  const isOnlyFence = fence !== undefined && text.indexOf('\n') + 1 === end
+  if (end === 0 || isOnlyFence) return { finished: '', rest: text }
   if (fence === undefined) return { finished: text.slice(0, end), rest: text.slice(end) }
-  return { finished: `${text.slice(0, end)}${fence}\n`, rest: `${fence}\n${text.slice(end)}` }
+  const again = info.endsWith(continued) ? info : `${info} ${continued}`.trimStart()
+  return { finished: `${text.slice(0, end)}${fence}\n`, rest: `${fence}${again}\n${text.slice(end)}` }
+}
+
+const openFence = /^ {0,3}(`{3,}|~{3,}) *([^\n`]*)/
+const continued = '…'
+
+/** The second part of a code block that was split follows the first one without a gap. */
+export function continuesCode(text: string): boolean {
+  return openFence.exec(text)?.[2]?.endsWith(continued) ?? false
 }
 
 function blockLines(tokens: readonly Token[], sheet: Sheet): readonly string[] {
@@ -49,7 +62,7 @@ function linesOf(token: Tokens.Generic, sheet: Sheet): readonly string[] {
     case 'text':
       return wrapSpans(inline(token.tokens ?? [token as Token]), sheet)
     case 'code':
-      return codeLines(token as Tokens.Code, sheet)
+      return codeBlock(token as Tokens.Code, sheet)
     case 'list':
       return listLines(token as Tokens.List, sheet)
     case 'table':
@@ -68,10 +81,10 @@ function linesOf(token: Tokens.Generic, sheet: Sheet): readonly string[] {
   }
 }
 
-function codeLines({ text, lang }: Tokens.Code, { width, paint }: Sheet): readonly string[] {
-  const lines = text.split('\n').flatMap((line) => (line === '' ? [''] : wrapText(line, width - 2)))
-  const title = lang === undefined || lang === '' ? [] : [`  ${paint('dim', lang)}`]
-  return [...title, ...lines.map((line) => (line === '' ? '' : `  ${paint('cyan', line)}`))]
+function codeBlock({ text, lang = '', raw, codeBlockStyle }: Tokens.Code, sheet: Sheet): readonly string[] {
+  const isOpen = codeBlockStyle !== 'indented' && !/\n *(?:(?:`{3,}|~{3,})\s*)?$/.test(raw)
+  const title = lang === '' || lang.endsWith(continued) ? [] : [`  ${sheet.paint('dim', lang)}`]
+  return [...title, ...codeLines({ text, info: lang, isOpen }, sheet)]
 }
 
 function listLines(list: Tokens.List, sheet: Sheet): readonly string[] {

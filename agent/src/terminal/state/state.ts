@@ -3,6 +3,7 @@ import type { AgentState, Choice, PermissionRequest, Prompt, Question } from '..
 import type { Receipt } from '../../receipt.ts'
 import { createSheet, type Sheet } from '../../render/sheet.ts'
 import type { Todo } from '../../render/todos.ts'
+import { continuesCode } from '../draw/markdown.ts'
 import type { Call, CommandInfo, FinishedCall, GaugeReading, OriginalMessage, SetupScreen } from '../host/protocol.ts'
 import { type Editor, emptyEditor } from '../input/editor.ts'
 
@@ -193,7 +194,8 @@ export function sheetOf({ size, isColored }: Pick<TerminalState, 'size' | 'isCol
 const mostDetails = 50
 
 export function withItem(state: TerminalState, content: Content): TerminalState {
-  const isTogether = content.type === state.lastType && packed.has(content.type)
+  const isPacked = packed.has(content.type) || (content.type === 'answer' && continuesCode(content.text))
+  const isTogether = content.type === state.lastType && isPacked
   const item: Item = { ...content, hasGap: !isTogether && state.lastType !== undefined }
   return { ...state, items: [...state.items, item], lastType: content.type }
 }

@@ -175,6 +175,7 @@ function follow(folder: string): Script {
       return text(`${'word '.repeat(Number(words))}\n\nFilled ${name}.`)
     }
     if (verb === 'list') return text(listOf(Number(rest)))
+    if (verb === 'code') return text(codeOf(Number(rest)))
     if (verb === 'use') {
       const [, tool = '', input = '{}'] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? []
       return toolUse(tool, JSON.parse(input))
@@ -195,6 +196,11 @@ function follow(folder: string): Script {
 function listOf(items: number): string {
   const itemAt = (at: number) => `${at}. item ${at} of a list that a person watches while the terminal becomes narrower`
   return Array.from({ length: items }, (_, at) => itemAt(at + 1)).join('\n')
+}
+
+function codeOf(lines: number): string {
+  const lineAt = (at: number) => `export const name${at} = { text: 'line ${at}', count: ${at} } // comment ${at}`
+  return `Look:\n\n\`\`\`ts\n${Array.from({ length: lines }, (_, at) => lineAt(at + 1)).join('\n')}\n\`\`\`\n\nThat is all.`
 }
 
 function hooksOf(folder: string): Pick<typeof noSettings, 'hooks'> {
