@@ -6,6 +6,7 @@ import { gitWorkspace, type Session } from 'everlong/node'
 import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoints/checkpoints.ts'
 import type { CommandContext } from './commands/command.ts'
+import { commandMessages } from './command-message.ts'
 import { commandNamed, runCommand } from './commands/run.ts'
 import { createEnvironmentNews, type EnvironmentNews } from './context/environment.ts'
 import { createNestedMemory, type NestedMemory } from './context/nested-memory.ts'
@@ -303,7 +304,10 @@ class RunningAgent implements Agent {
     const news = await this.environment.next()
     const context = outcome.context.map((content) => attachment('Context from a hook', content))
     const files = await this.filesIn(prompt, signal)
-    return [...(news ? [news] : []), ...context, ...files, { role: 'user', content: contentOf(prompt) }]
+    const content = contentOf(prompt)
+    const { command } = prompt
+    const said = command === undefined ? [{ role: 'user' as const, content }] : commandMessages(command, content)
+    return [...(news ? [news] : []), ...context, ...files, ...said]
   }
 
   private filesIn({ text, mentions = text }: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> {

@@ -2,6 +2,7 @@
 import { lastAction, messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 import type { CommandResult } from '../app.ts'
+import { typedWords } from '../command-message.ts'
 import { dateTime } from '../render/numbers.ts'
 import { clipped, text } from './command.ts'
 
@@ -41,7 +42,7 @@ export async function recentMessages(
     .slice(-mostListed)
     .toReversed()
   return wanted.flatMap((message) =>
-    message.uuid === undefined ? [] : [{ uuid: message.uuid, words: textOf(message.content), ...timeOf(message) }],
+    message.uuid === undefined ? [] : [{ uuid: message.uuid, words: typedWords(textOf(message.content)), ...timeOf(message) }],
   )
 }
 

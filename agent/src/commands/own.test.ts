@@ -2,8 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from '@everlong/simulator'
 import { expect, test } from 'vitest'
-import type { PermissionAnswer, PermissionRequest } from '../app.ts'
+import type { Agent, PermissionAnswer, PermissionRequest } from '../app.ts'
+import { commandText } from '../command-message.ts'
 import { findOwnCommands } from '../own/own-commands.ts'
+import { sessionsFolder } from '../sessions/places.ts'
+import { listSessions } from '../sessions/sessions.ts'
+import { pastOf } from '../terminal/host/past.ts'
 import { agentStages } from '../testing/agent-stage.ts'
 import { createTools } from '../tools/create-tools.ts'
 
@@ -66,6 +70,58 @@ test('what a command printed is no command, no argument and no file', async () =
     type: 'submit',
     prompt: { text: '!`touch made` $1 @out x', mentions: ' $1\nx' },
   })
+})
+
+/** Submits the command, as a host does. */
+async function use(agent: Agent, line: string): Promise<void> {
+  const result = await agent.command(line)
+  if (result.type !== 'submit') throw new Error(`${line} was not sent.`)
+  await agent.submit(result.prompt)
+}
+
+test('everywhere it is named as it was typed, and the model gets its text', async () => {
+  const { agent, requests, folder } = await setStage({ 'commands/say.md': 'Never shout. $1', 'commands/end.md': 'End.' })
+  await agent.submit({ text: 'Hello.' })
+  await use(agent, '/say "a b" </command-args>')
+  await use(agent, '/end')
+  expect(JSON.stringify(requests.at(-1)?.messages)).toContain('Never shout. a b')
+  const offered = await agent.command('/rewind')
+  if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
+  expect(offered.choices.map(({ label }) => label)).toEqual(['/end', '/say "a b" </command-args>', 'Hello.'])
+  const prompts = (from: Agent) =>
+    pastOf(from, folder).flatMap((event) => (event.type === 'prompt' ? [event.prompt.text] : []))
+  expect(prompts(agent)).toEqual(['Hello.', '/say "a b" </command-args>', '/end'])
+  expect(await agent.command(offered.choices[1]?.command ?? '')).toMatchObject({
+    type: 'edit',
+    input: '/say "a b" </command-args>',
+  })
+  expect(prompts(agent)).toEqual(['Hello.'])
+})
+
+test('two commands in a row, without an answer between them, are two prompts', () => {
+  const content = ['/say x', '/end'].flatMap((line) => [
+    { type: 'text', text: commandText(line) },
+    { type: 'text', text: `The text of ${line}` },
+  ])
+  const messages = [{ role: 'user', origin: 'human', content }]
+  const agent = { session: () => ({ messages: () => messages }) } as unknown as Agent
+  expect(pastOf(agent, '/work')).toEqual([{ type: 'prompt', prompt: { text: '/say x\n/end' }, isQueued: false }])
+})
+
+test('a session that begins with one has its name', async () => {
+  const { agent, folder, home } = await setStage({ 'commands/say.md': 'Never shout. $1' })
+  await use(agent, '/say a b')
+  expect(listSessions(sessionsFolder(home, folder)).map(({ firstPrompt }) => firstPrompt)).toEqual(['/say a b'])
+})
+
+test('after a compaction the model has what was typed, and the text of the command', async () => {
+  const { agent, requests } = await setStage({ 'commands/say.md': `Never shout. ${'word '.repeat(50)}` })
+  await use(agent, '/say a b')
+  for (const words of ['One.', 'Two.', 'Three.']) await agent.submit({ text: `${words} ${'filler '.repeat(2_000)}` })
+  expect(await agent.command('/compact')).toMatchObject({ type: 'text' })
+  await agent.submit({ text: 'Go on.' })
+  const last = JSON.stringify(requests.at(-1)?.messages)
+  expect([last.includes('/say a b'), last.includes('Never shout.')]).toEqual([true, true])
 })
 
 test.each([

@@ -4,6 +4,7 @@ import { textOf } from 'everlong/internal'
 import type { CommandResult } from '../app.ts'
 import type { Checkpoint, Rewind } from '../checkpoints/checkpoints.ts'
 import type { FileChange } from '../checkpoints/shadow.ts'
+import { typedWords } from '../command-message.ts'
 import { counted } from '../render/numbers.ts'
 import { type CommandContext, clipped, error, type SlashCommand, text } from './command.ts'
 import { choices, messageWith, newestChange, parentOf, yourMessages } from './messages.ts'
@@ -31,7 +32,7 @@ export const rewind: SlashCommand = {
     }
     return goBack(context, {
       uuid,
-      input: textOf(message.content),
+      input: typedWords(textOf(message.content)),
       point: changes.length > 0 ? point : undefined,
     })
   },

@@ -2,6 +2,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { blocksOf, isText, isToolUse, messagesOf, textOf, type ViewMessage } from 'everlong/internal'
+import { typedWords } from '../command-message.ts'
 import { expandHome } from '../files/paths.ts'
 import { subjectOf } from '../render/calls.ts'
 import { counted } from '../render/numbers.ts'
@@ -51,7 +52,7 @@ function markdownOf({ role, origin, content }: ViewMessage, folder: string): rea
     return [...(said === '' ? [] : [`## Agent\n\n${said}`]), ...(calls.length === 0 ? [] : [calls.join('\n')])]
   }
   if (said === '') return []
-  if (origin === 'human') return [`## You\n\n${said}`]
+  if (origin === 'human') return [`## You\n\n${typedWords(said)}`]
   return origin === 'summary' ? [`## Summary\n\n${said}`] : []
 }
 

@@ -15,6 +15,7 @@ import { basename, join } from 'node:path'
 import { decodeLine, messagesOf, textOf } from 'everlong/internal'
 import { forEachEntry, sessionFolder, writeNewTranscript } from 'everlong/internal/node'
 import { copyCheckpoints } from '../checkpoints/checkpoints.ts'
+import { typedWords } from '../command-message.ts'
 
 export type SessionSummary = {
   readonly id: string
@@ -67,7 +68,7 @@ function firstPromptIn(path: string): string | undefined {
     const human = messagesOf(records.map((record) => ({ record, position: nowhere }))).find(
       ({ origin }) => origin === 'human',
     )
-    const words = human === undefined ? '' : textOf(human.content).trim()
+    const words = human === undefined ? '' : typedWords(textOf(human.content)).trim()
     if (words !== '') return words.replaceAll(/\s+/g, ' ').slice(0, 200)
   }
   return undefined

@@ -1,6 +1,7 @@
 // The newest messages of a continued session, for the terminal.
 import { blocksOf, isText, isToolResult, isToolUse, textOf, type ViewMessage } from 'everlong/internal'
 import type { Agent } from '../../app.ts'
+import { isCommandText, typedWords } from '../../command-message.ts'
 import { interruptedText } from '../../interrupted.ts'
 import { callOf, finishedCall } from './calls.ts'
 import type { UiEvent } from './protocol.ts'
@@ -46,7 +47,10 @@ function answerIn(whole: string): readonly UiEvent[] {
 /** Adjacent messages without an answer are one message of the conversation. The mark of an interrupt separates them. */
 function spokenIn(texts: readonly string[]): readonly UiEvent[] {
   const at = texts.indexOf(interruptedText)
-  const text = withoutReminders(texts.slice(0, at < 0 ? texts.length : at).join('\n'))
+  const said = texts.slice(0, at < 0 ? texts.length : at)
+  // The text of a command follows what the person typed.
+  const typed = said.filter((_, place) => !isCommandText(said[place - 1])).map(typedWords)
+  const text = withoutReminders(typed.join('\n'))
   return [
     // Not shortened, because the terminal folds long texts and counts their lines.
     ...(text === '' ? [] : [{ type: 'prompt', prompt: { text }, isQueued: false } as const]),
