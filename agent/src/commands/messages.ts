@@ -42,7 +42,9 @@ export async function recentMessages(
     .slice(-mostListed)
     .toReversed()
   return wanted.flatMap((message) =>
-    message.uuid === undefined ? [] : [{ uuid: message.uuid, words: typedWords(textOf(message.content)), ...timeOf(message) }],
+    message.uuid === undefined
+      ? []
+      : [{ uuid: message.uuid, words: typedWords(textOf(message.content)), ...timeOf(message) }],
   )
 }
 

@@ -80,7 +80,10 @@ async function use(agent: Agent, line: string): Promise<void> {
 }
 
 test('everywhere it is named as it was typed, and the model gets its text', async () => {
-  const { agent, requests, folder } = await setStage({ 'commands/say.md': 'Never shout. $1', 'commands/end.md': 'End.' })
+  const { agent, requests, folder } = await setStage({
+    'commands/say.md': 'Never shout. $1',
+    'commands/end.md': 'End.',
+  })
   await agent.submit({ text: 'Hello.' })
   await use(agent, '/say "a b" </command-args>')
   await use(agent, '/end')

@@ -86,6 +86,20 @@ test('a result gets the room that its subject does not need', () => {
   ])
 })
 
+test('a call that took a while says how long', () => {
+  const test = { name: 'Bash', subject: 'npm test', outcome: '13 lines' }
+  expect(
+    [undefined, 1_000, 61_400, 120_000].map(
+      (tookMs) => lineOf({ ...test, ...(tookMs === undefined ? {} : { tookMs }) }, 60)[0],
+    ),
+  ).toEqual([
+    '● Bash npm test · 13 lines',
+    '● Bash npm test · 13 lines, 1 s',
+    '● Bash npm test · 13 lines, 61 s',
+    '● Bash npm test · 13 lines, 2 min',
+  ])
+})
+
 const prompt = (lines: readonly string[]) =>
   itemLines({ type: 'prompt', prompt: { text: lines.join('\n') }, hasGap: false }, sheet)
 

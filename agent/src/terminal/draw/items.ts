@@ -1,7 +1,7 @@
 // Items of the scrollback as lines: prompts, answers, folded calls, receipts, notices.
 
 import type { Prompt } from '../../app.ts'
-import { counted } from '../../render/numbers.ts'
+import { counted, duration } from '../../render/numbers.ts'
 import { oneLine, safeText } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { wrapSpans, wrapText } from '../../render/spans.ts'
@@ -192,8 +192,12 @@ export function todoLine({ text, status }: Todo, { paint, width }: Sheet, indent
 /** `Read src/main.ts · 120 lines`, cut in the middle part. */
 export function callTitle(call: FinishedCall, width: number): string {
   const changed = call.diff === undefined ? '' : ` ${changedLines(call.diff)}`
-  const outcome = cut(oneLine(call.outcome) + changed, outcomeRoom(call, width))
+  const outcome = cut(oneLine(call.outcome) + changed + timeOf(call), outcomeRoom(call, width))
   return `${callSubject(call, width - columnsOf(outcome) - 3)} · ${outcome}`
+}
+
+function timeOf({ tookMs }: FinishedCall): string {
+  return tookMs === undefined ? '' : `, ${duration(tookMs)}`
 }
 
 function callSubject(call: FinishedCall, width: number): string {

@@ -21,3 +21,22 @@ test('at the end of a turn the size of the context is told first, so that nobody
   }
   narrator.stop()
 })
+
+test('the end of a turn is told with its time and its price, each turn alone and with its sub-agents', async () => {
+  const { agent, folder } = await stage({ script: () => text('Here you are.') })
+  const events: UiEvent[] = []
+  const narrator = createNarrator(agent, { folder, send: (event) => events.push(event) })
+  await agent.submit({ text: 'Hi.' })
+  await agent.submit({ text: 'And now?' })
+  const done = events.flatMap((event) => (event.type === 'done' ? [event] : []))
+  const spent = agent.session().spent().turn.cost ?? 0
+  expect(done).toHaveLength(2)
+  expect(spent).toBeGreaterThan(0)
+  expect(done.reduce((sum, { cost = 0 }) => sum + cost, 0)).toBeCloseTo(spent, 10)
+  expect(done.every(({ tookMs, cost = 0 }) => tookMs > 0 && cost > 0)).toBe(true)
+  // It is told while the turn still counts as running, so that it is above the next prompt.
+  expect(events.findIndex(({ type }) => type === 'done')).toBeLessThan(
+    events.findIndex((event, at) => at > 2 && event.type === 'state' && !event.state.isBusy),
+  )
+  narrator.stop()
+})

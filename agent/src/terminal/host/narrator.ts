@@ -7,6 +7,7 @@ import { receiptLine } from '../../receipt.ts'
 import { fullnessOf } from '../../render/gauge.ts'
 import { failureLine } from '../../render/retry.ts'
 import type { Todo } from '../../render/todos.ts'
+import { createBill } from './bill.ts'
 import { callOf, finishedCall, type Work } from './calls.ts'
 import { pastOf } from './past.ts'
 import type { Call, GaugeReading, UiEvent } from './protocol.ts'
@@ -37,6 +38,7 @@ export function createNarrator(agent: Agent, { folder, send, statusLine: command
   const calls = new Map<string, Call>()
   const diffs = new Map<string, string>()
   const works = new Map<string, Work>()
+  const bill = createBill(agent)
   let timer: NodeJS.Timeout | undefined
   const sendGauge = () => {
     clearTimeout(timer)
@@ -60,7 +62,11 @@ export function createNarrator(agent: Agent, { folder, send, statusLine: command
       calls.set(event.toolUseId, callOf(event, { folder, ...(parent === undefined ? {} : { parent }) }))
     if (event.type === 'state') {
       // Plain lines end with the size of the context: it must not be the one before a compaction.
-      if (wasBusy && !event.state.isBusy) sendGauge()
+      if (wasBusy && !event.state.isBusy) {
+        sendGauge()
+        send({ type: 'done', ...bill.end() })
+      }
+      if (!wasBusy && event.state.isBusy) bill.begin()
       wasBusy = event.state.isBusy
     }
     for (const told of uiEvents(event, { calls, diffs, works, folder })) send(told)
@@ -79,6 +85,7 @@ export function createNarrator(agent: Agent, { folder, send, statusLine: command
     if (event.type === 'spent') {
       const { type: _, ...spent } = event
       works.set(parent, { ...work, ...spent })
+      bill.note(parent, spent.cost)
       send({ type: 'call-spent', id: parent, ...spent })
     }
     if (event.type === 'subagent' || event.type === 'tool-started' || event.type === 'tool-finished')

@@ -38,6 +38,8 @@ export type FinishedCall = Call & {
   /** Shortened. */
   readonly output: string
   readonly isError: boolean
+  /** Measured by the terminal, without the time in which it waited for the person. Only of a second or more. */
+  readonly tookMs?: number
 }
 
 export type GaugeReading = Fullness & {
@@ -66,6 +68,8 @@ export type UiEvent =
   /** Includes its one-line form. */
   | { readonly type: 'receipt'; readonly receipt: Receipt; readonly line: string }
   | { readonly type: 'stopped'; readonly why: StopReason }
+  /** The agent is done, and what it cost if prices are known, with its sub-agents. */
+  | { readonly type: 'done'; readonly tookMs: number; readonly cost?: number }
   | { readonly type: 'state'; readonly state: AgentState }
   | { readonly type: 'gauge'; readonly gauge: GaugeReading }
   /** The list of steps, if something other than a call changed it. */

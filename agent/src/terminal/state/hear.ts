@@ -1,10 +1,10 @@
 // Applies events of the agent to the state. Pure.
 import type { EngineEvent } from 'everlong'
 import { coldLine } from '../../render/cold-line.ts'
-import { count, counted } from '../../render/numbers.ts'
+import { count, counted, duration, exactDollars } from '../../render/numbers.ts'
 import { compactionPhases } from '../../render/phases.ts'
 import { splitFinished } from '../draw/markdown.ts'
-import type { Ask, Hello, UiEvent } from '../host/protocol.ts'
+import type { Ask, FinishedCall, Hello, UiEvent } from '../host/protocol.ts'
 import { type TerminalState, withDetail, withItem } from './state.ts'
 
 export function greet(
@@ -45,7 +45,7 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       return { ...state, running }
     }
     case 'call-finished':
-      return finished(state, event.call)
+      return finished(state, event.call, now)
     case 'notice':
     case 'trouble':
       return withItem(flushed(state), { type: event.type, text: event.text })
@@ -63,6 +63,8 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
     }
     case 'stopped':
       return stopped(state, event.why)
+    case 'done':
+      return event.tookMs < longTurnMs ? state : withItem(flushed(state), { type: 'notice', text: doneText(event) })
     case 'state':
       return { ...state, agent: event.state, busySince: event.state.isBusy ? (state.busySince ?? now) : undefined }
     case 'session':
@@ -122,8 +124,13 @@ function started(
   return { ...flushed(state), running: counted }
 }
 
-function finished(state: TerminalState, call: Extract<UiEvent, { type: 'call-finished' }>['call']): TerminalState {
-  if (call.parent !== undefined) return withDetail(state, { type: 'call', call })
+const noticeableMs = 1_000
+
+function finished(state: TerminalState, heard: FinishedCall, now: number): TerminalState {
+  if (heard.parent !== undefined) return withDetail(state, { type: 'call', call: heard })
+  const { startedAt = now } = state.running.find((each) => each.call.id === heard.id) ?? {}
+  const tookMs = now - startedAt
+  const call = tookMs < noticeableMs ? heard : { ...heard, tookMs }
   const running = state.running.filter((each) => each.call.id !== call.id)
   const todos = call.isError ? state.todos : (call.todos ?? state.todos)
   return withDetail(withItem({ ...flushed(state), running, todos }, { type: 'call', call }), { type: 'call', call })
@@ -134,6 +141,13 @@ function stopped(state: TerminalState, why: Extract<UiEvent, { type: 'stopped' }
   if (why === 'aborted')
     return withItem(quiet, { type: 'notice', text: 'Interrupted. What should the agent do instead?' })
   return why === 'turn-limit' ? withItem(quiet, { type: 'notice', text: 'Stopped at the turn limit.' }) : quiet
+}
+
+const longTurnMs = 10_000
+
+/** `Worked for 34 s, $0.0560.` */
+function doneText({ tookMs, cost }: Extract<UiEvent, { type: 'done' }>): string {
+  return `Worked for ${duration(tookMs)}${cost ? `, ${exactDollars(cost)}` : ''}.`
 }
 
 function withEngineEvent(state: TerminalState, event: EngineEvent, now: number): TerminalState {

@@ -15,6 +15,21 @@ import { type AskDialog, canMove, type TerminalState } from './state.ts'
 export const armedMs = 2_000
 
 export function press(before: TerminalState, key: Press, now: number): Step {
+  const after = pressed(before, key, now)
+  const [ask] = before.asks
+  return ask && after.state.asks.every(({ id }) => id !== ask.id)
+    ? { ...after, state: restarted(after.state, ask, now) }
+    : after
+}
+
+/** The time of a call does not include the time in which it waited for the person. */
+function restarted(state: TerminalState, ask: AskDialog, now: number): TerminalState {
+  const waited = (id: string) => ask.type === 'questions' || ask.request.toolUseId === id
+  const running = state.running.map((each) => (waited(each.call.id) ? { ...each, startedAt: now } : each))
+  return { ...state, running }
+}
+
+function pressed(before: TerminalState, key: Press, now: number): Step {
   const { armed } = before
   const state: TerminalState = {
     ...{ ...before, hint: undefined, showsKeys: false },

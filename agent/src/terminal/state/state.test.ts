@@ -31,6 +31,51 @@ const task = { id: 'bash-1', title: 'Ticks', isRunning: true }
 
 const contents = ({ items }: TerminalState) => items.map((item) => item && { ...item, hasGap: undefined })
 
+describe('the time of a call', () => {
+  const begun = hear(ready, { type: 'call-started', call }, 1_000)
+  const took = (state: TerminalState, now: number) =>
+    contents(hear(state, { type: 'call-finished', call }, now)).map((item) =>
+      item?.type === 'call' ? item.call.tookMs : undefined,
+    )
+  const request = { toolUseId: 'c1', tool: 'Bash', title: 'Run it' }
+
+  test('is known from one second on', () => {
+    expect([took(begun, 1_999), took(begun, 2_000)]).toEqual([[undefined], [1_000]])
+  })
+
+  test('does not include the time in which the person was asked about it', () => {
+    const asking = asked(begun, 7, { type: 'permission', request })
+    expect(took(press(asking, { key: 'text', text: 'y' }, 60_000).state, 63_000)).toEqual([3_000])
+    // Moving the selection is no answer.
+    const moved = press(press(asking, { key: 'down' }, 50_000).state, { key: 'up' }, 55_000).state
+    expect(took(moved, 63_000)).toEqual([62_000])
+    const other = asked(begun, 7, { type: 'permission', request: { ...request, toolUseId: 'c2' } })
+    expect(took(press(other, { key: 'text', text: 'y' }, 60_000).state, 63_000)).toEqual([62_000])
+  })
+
+  test('does not include the time of a question of the agent', () => {
+    const asking = asked(begun, 7, {
+      type: 'questions',
+      questions: [{ question: 'Which?', options: [{ label: 'A' }], isMultiple: false }],
+    })
+    const answered = press(asking, { key: 'enter' }, 60_000).state
+    expect(answered.asks).toEqual([])
+    expect(took(answered, 60_500)).toEqual([undefined])
+  })
+})
+
+describe('the end of a turn', () => {
+  const texts = (event: UiEvent) =>
+    contents(after(ready, event)).map((item) => (item?.type === 'notice' ? item.text : ''))
+
+  test('is told with time and price if the turn took ten seconds or more', () => {
+    expect(texts({ type: 'done', tookMs: 9_999, cost: 1 })).toEqual([])
+    expect(texts({ type: 'done', tookMs: 10_000, cost: 0.056 })).toEqual(['Worked for 10 s, $0.0560.'])
+    expect(texts({ type: 'done', tookMs: 200_000 })).toEqual(['Worked for 3 min.'])
+    expect(texts({ type: 'done', tookMs: 10_000, cost: 0 })).toEqual(['Worked for 10 s.'])
+  })
+})
+
 describe('events', () => {
   test('finished blocks of an answer go to the scrollback, and the rest when the answer is complete', () => {
     const streaming = settle(after(ready, { type: 'text', text: 'One.\n\nTw' }))
