@@ -90,6 +90,11 @@ ls >> a
 ls 2> a
 ls &> a
 head -c 10 /dev/zero
+cat /proc/self/cwd/../outside.txt
+cd src && cat /proc/self/cwd/../../outside.txt
+cat /proc/thread-self/cwd/no-such-file
+cd src && cat ../../../../../../../../proc/self/cwd/../../outside.txt
+cat /dev/fd/63
 grep -f/etc/passwd x
 grep -f /etc/passwd x
 grep --file=/etc/passwd x

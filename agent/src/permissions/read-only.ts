@@ -44,7 +44,10 @@ function namesIn(word: string): readonly string[] {
 
 /** A word that names nothing on disk reads nothing: `grep -rn /api src`. */
 function isInside(word: string, folder: string, { root, disk }: Where): boolean {
-  const paths = placesOf(word, folder, disk).map(disk.realPath)
+  const places = placesOf(word, folder, disk)
+  // They mean something else for another process.
+  if (places.some((place) => /^\/(?:proc|dev)\//.test(place))) return false
+  const paths = places.map(disk.realPath)
   return paths.every((path) => isWithin(root, path) || !disk.exists(path))
 }
 
