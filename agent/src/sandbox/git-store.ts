@@ -87,15 +87,16 @@ export function runsGit({ commands }: Script): boolean {
   return commands.some(([program]) => /^git(?:k|-.*)?$/.test(programOf(program) ?? ''))
 }
 
-/** Subcommands that print names, states and messages, but no file contents. */
+/** Subcommands that print names, states and messages, but no file contents, and copy no part of the store. */
 const withoutContents = new Set(
-  `status add commit branch checkout switch tag remote rev-parse ls-files ls-tree merge rebase reset restore stash log init
-  rev-list describe shortlog merge-base show-ref symbolic-ref worktree fetch pull push`.split(/\s+/),
+  `status add commit branch checkout switch tag remote rev-parse ls-files ls-tree merge rebase reset restore stash log
+  rev-list describe shortlog merge-base show-ref symbolic-ref`.split(/\s+/),
 )
 /** Options of commands that show history, and of all others. */
 const showingInHistory =
-  /^-\w*[pucmLSGU]|^--(?:patch|cc|word-diff|color-words|unified|binary|remerge-diff|full-diff|textconv|ext-diff)/
-const showing = /^-\w*[pi]|^--(?:patch|interactive|exec|textconv|ext-diff)/
+  /^-\w*[pucmLSGU]|^--(?:patch|cc|dd|check|word-diff|color-words|unified|binary|remerge-diff|full-diff|textconv|ext-diff)/
+const showing = /^-\w*[pi]|^--(?:patch|interactive|exec|textconv|ext-diff|show-current-patch)/
+const verbose = /^-\w*v|^--verb/
 
 /** True if the script consists only of git, `cd` and `echo` and prints no file contents. */
 export function printsNoContents({ plain }: Script): boolean {
@@ -103,9 +104,11 @@ export function printsNoContents({ plain }: Script): boolean {
     plain?.every(([program, sub = '', ...rest]) => {
       if (program === 'cd' || program === 'echo') return true
       if (program !== 'git' || !withoutContents.has(sub)) return false
-      if (sub === 'stash') return !rest.some((word) => word === 'show' || showing.test(word))
-      if (sub === 'commit') return !rest.some((word) => /^-\w*[pv]|^--(?:patch|interactive|verb)/.test(word))
-      return !rest.some((word) => (/^(?:log|rev-list)$/.test(sub) ? showingInHistory : showing).test(word))
+      const has = (pattern: RegExp) => rest.some((word) => pattern.test(word))
+      if (sub === 'stash')
+        return !rest.includes('show') && !has(showing) && !(rest.includes('list') && has(showingInHistory))
+      if (sub === 'commit' || sub === 'status') return !has(verbose) && !has(/^-\w*p|^--(?:patch|interactive)/)
+      return !has(/^(?:log|rev-list)$/.test(sub) ? showingInHistory : showing)
     }) ?? false
   )
 }
