@@ -9,7 +9,7 @@ import { ownLinkedStores } from '../permissions/repositories.ts'
 
 export type Folders = {
   /** The workspace's folder and those that were added to it. */
-  readonly roots: readonly Root[]
+  readonly roots: readonly string[]
   /** Nothing in them is visible except `readable` folders. */
   readonly closed: readonly string[]
   readonly readable: readonly string[]
@@ -21,8 +21,6 @@ export type Folders = {
   /** Git folders of the repositories around the roots. */
   readonly stores: readonly string[]
 }
-
-export type Root = { readonly path: string; readonly isInRepository: boolean }
 
 export type FolderOptions = {
   /** The workspace's folder with all links resolved. */
@@ -46,7 +44,7 @@ export function foldersFor(options: FolderOptions): Folders {
   const inHome = (names: readonly string[]) => names.map((name) => join(userHome, name))
   const present = (paths: readonly string[]) => [...new Set(paths.filter(existsSync))]
   return {
-    roots: roots.map((each, at) => ({ path: each, isInRepository: repositories[at]?.stores.length !== 0 })),
+    roots,
     closed: closedFolders(),
     readable: present([
       ...[...roots, ...around.flatMap((each) => outside([...roots, ...stores], each))],
@@ -54,7 +52,7 @@ export function foldersFor(options: FolderOptions): Folders {
     ]),
     writable: present([...roots, ...stores, ...temporary]),
     secret: present([...systemSecrets(), ...inHome(secretsInHome), agentHome]),
-    fixed: [...new Set(stores.flatMap(withModules).flatMap(fixedInStore))],
+    fixed: [...new Set(stores.flatMap(withInner).flatMap(fixedInStore))],
     stores,
   }
 }
@@ -158,21 +156,25 @@ function outside(writable: readonly string[], path: string): readonly string[] {
   return readdirSync(path).flatMap((name) => outside(writable, join(path, name)))
 }
 
-/** Hooks and settings of a repository run programs. Missing ones cannot be created. */
+/**
+ * Hooks and settings of a repository run programs. Missing ones cannot be created. `commondir` says where they are. Only the store of a
+ * worktree has one, and git does not work with a placeholder for it.
+ */
 export function fixedInStore(store: string): readonly string[] {
-  return ['hooks', 'config', 'config.worktree'].map((name) => join(store, name))
+  const places = ['commondir', 'gitdir'].map((name) => join(store, name)).filter(existsSync)
+  return [...['hooks', 'config', 'config.worktree'].map((name) => join(store, name)), ...places]
 }
 
-/** A store, and those of its submodules, which have their own hooks and settings. A module's name may contain slashes. */
-export function withModules(store: string): readonly string[] {
-  const modules = (folder: string, depth: number): readonly string[] => {
+/** A store, and those of its submodules and worktrees, which have their own settings. A module's name may contain slashes. */
+export function withInner(store: string): readonly string[] {
+  const inner = (folder: string, depth: number): readonly string[] => {
     if (depth === maxModuleDepth || !existsSync(folder)) return []
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => join(folder, name))
-      .flatMap((path) => (existsSync(join(path, 'HEAD')) ? withModules(path) : modules(path, depth + 1)))
+      .flatMap((path) => (existsSync(join(path, 'HEAD')) ? withInner(path) : inner(path, depth + 1)))
   }
-  return [store, ...modules(join(store, 'modules'), 0)]
+  return [store, ...['modules', 'worktrees'].flatMap((name) => inner(join(store, name), 0))]
 }
 
 /** Maximum number of parts in a module's name. */

@@ -74,7 +74,10 @@ export class GuardedFiles {
     const seen = entries.filter(({ path }) => !hides(path))
     return {
       hidden: hidden.map(({ path }) => path),
-      fixed: seen.filter(({ path }) => fixes(path)).map(({ path }) => path),
+      // A file `.git` says where the repository is.
+      fixed: seen
+        .filter(({ path, isFolder }) => fixes(path) || (!isFolder && basename(path) === '.git'))
+        .map(({ path }) => path),
       stores: seen.filter(({ path, isFolder }) => isFolder && basename(path) === '.git').map(({ path }) => path),
       folders: seen.filter(({ path, isFolder }) => isFolder && looksIn(path)).map(({ path }) => path),
     }

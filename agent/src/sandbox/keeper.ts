@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { SandboxManager, type SandboxRuntimeConfig } from '@anthropic-ai/sandbox-runtime'
 import { codeOf } from '../files/paths.ts'
 import { reasonOf } from '../reason-of.ts'
-import { fixedInStore, withModules } from './folders.ts'
+import { fixedInStore, withInner } from './folders.ts'
 import { createGitStore } from './git-store.ts'
 import { guardFor, placesIn } from './guard.ts'
 import { type Guarded, GuardedFiles } from './guarded-files.ts'
+import { misleadingFiles } from './misleading-files.ts'
 import type { KeeperAnswer, KeeperRequest, Policy } from './protocol.ts'
 
 const say = (answer: KeeperAnswer) => void process.send?.(answer)
@@ -65,12 +66,14 @@ async function wrapped(command: string, filesystem: SandboxRuntimeConfig['filesy
   return argv
 }
 
+const misleading = misleadingFiles()
+
 let known: { readonly key: string; readonly files: GuardedFiles } | undefined
 
 function guardedFiles({ rules, root, folders }: Policy): Guarded {
   const key = JSON.stringify({ rules, root })
   if (known?.key !== key) known = { key, files: new GuardedFiles(guardFor(rules, root)) }
-  return known.files.find(folders.roots.map(({ path }) => path))
+  return known.files.find(folders.roots)
 }
 
 /** The system supports a few thousand paths. */
@@ -84,12 +87,13 @@ async function reachOf(policy: Policy): Promise<Reach> {
   const withDenied = await storesWithDenied(nested, policy)
   const stores = new Set([...(hidesGit ? folders.stores : []), ...(usesGit ? [] : withDenied)])
   const open = nested.filter((store) => !stores.has(store))
-  const inNested = open.flatMap(withModules).flatMap(fixedInStore)
+  const inNested = open.flatMap(withInner).flatMap(fixedInStore)
   const count = hidden.length + fixed.length + inNested.length
   if (count > maxPlaces) throw new Error(`rules and names close ${count} files, which is more than ${maxPlaces}`)
+  misleading.note({ roots: folders.roots, stores: [...folders.stores, ...open].flatMap(withInner) })
   const byRules = placesIn(rules)
   // Folders around a repository are mounted one by one, because a mounted folder cannot be renamed and replaced by a copy.
-  const around = open.flatMap((store) => foldersBetween(store, [root, ...folders.roots.map(({ path }) => path)]))
+  const around = open.flatMap((store) => foldersBetween(store, [root, ...folders.roots]))
   const writable = [...folders.writable, ...byRules.writable, ...around].filter((path) => !stores.has(path))
   const literal = (paths: readonly string[]) => [...new Set(paths)].map((path) => ({ path, literal: true }) as const)
   const filesystem = {
@@ -131,8 +135,8 @@ function foldersBetween(place: string, roots: readonly string[]): readonly strin
 
 /** The agent and git read settings in these folders that run programs, so a command must not create them. */
 function missingFolders({ roots }: Policy['folders']): readonly string[] {
-  return roots.flatMap(({ path, isInRepository }) =>
-    ['.everlong', '.claude', ...(isInRepository ? [] : ['.git'])]
+  return roots.flatMap((path) =>
+    ['.everlong', '.claude', '.git']
       .map((name) => join(path, name))
       .filter((folder) => !existsSync(folder))
       .map((folder) => join(folder, 'settings')),
@@ -159,6 +163,7 @@ function removeFolder(): void {
 
 async function close(): Promise<void> {
   await SandboxManager.reset()
+  misleading.remove()
   process.exit()
 }
 
@@ -179,6 +184,7 @@ process.on('message', (request: KeeperRequest) => {
       return
     case 'ended':
       SandboxManager.cleanupAfterCommand()
+      misleading.remove()
       return
     case 'answer':
       waiting.get(request.id)?.(request.isAllowed)
