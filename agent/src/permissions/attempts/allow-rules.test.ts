@@ -1,10 +1,39 @@
 // Attempts to run more than rules allow, in the mode that asks about everything else.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeWorkspace, sorted } from '../../testing/decide-command.ts'
 import { setFolder } from '../../testing/folder.ts'
+import { asked, denied, notSeen } from './denied-file.ts'
+import { detours, planted, plantedInIndex } from './detours.ts'
+import { breakouts, escapes } from './escapes.ts'
 
 const temporary = setFolder()
+
+test('without rules, attempts that reach something ask, except those that print the history of the repository', () => {
+  const root = makeWorkspace(temporary())
+  const other = join(root, '..', 'outside')
+  mkdirSync(other)
+  writeFileSync(join(other, 'secret.txt'), 'topsecret\n')
+  linkSync(join(root, '.env'), join(root, 'hard.txt'))
+  symlinkSync('.env', join(root, 'link-to-env'))
+  const files = [...denied, ...asked, ...Object.values(notSeen).flat()]
+  const others = [escapes, detours, breakouts].flatMap((each) => Object.values(each).flat())
+  const commands = [...files, ...others, ...planted, ...plantedInIndex].map((command) =>
+    command.replaceAll('OUTSIDE', other).replaceAll('/elsewhere', other),
+  )
+  const printingHistory = [
+    ...['git grep -h KEY', 'git log -p --all', 'git stash show -p; git show HEAD', 'git grep TOKEN', 'git log -p'],
+    ...['git show', 'git -C nested log -p', 'git diff 4b825dc642cb6eb9a060e54bf8d69288fbee4904 HEAD'],
+  ]
+  // A rule that denies the file covers it; without one, it is an ordinary file.
+  const byAnotherName = ['cat hard.txt']
+  const harmless = ['git ls-files -s', 'cat .env\u200b', 'cat \uff0eenv']
+  expect(sorted(commands, root, { mode: 'ask' }).allow.toSorted()).toEqual(
+    [...printingHistory, ...byAnotherName, ...harmless].toSorted(),
+  )
+})
 
 test('a rule for git log allows nothing after it', () => {
   const rules = { mode: 'ask', allow: ['Bash(git log:*)'] } as const

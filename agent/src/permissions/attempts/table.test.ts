@@ -1,6 +1,6 @@
 // Attempts to reach what is closed, run for real without a question: with the sandbox in the mode `ask`, and by rules alone in the
 // mode `allow`. What asks is refused. docs/agent-security.md has the figures.
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   existsSync,
   linkSync,
@@ -15,6 +15,7 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gitWorkspace } from 'everlong/node'
 import { expect, test, vi } from 'vitest'
 import { printsNoContents, runsGit } from '../../sandbox/git-store.ts'
 import { closedFolder, whyNoSandbox } from '../../testing/sandbox.ts'
@@ -26,6 +27,7 @@ import { parseRules } from '../rule.ts'
 import { readScript } from '../script.ts'
 import { pushing, removing } from './denied-command.ts'
 import { asked, denied, notSeen } from './denied-file.ts'
+import { detours, planted, plantedInIndex } from './detours.ts'
 import { type Attempts, breakouts, escapes } from './escapes.ts'
 
 const why = await whyNoSandbox()
@@ -33,7 +35,7 @@ if (why !== undefined) console.log(`The table of attempts is skipped: ${why}.`)
 
 vi.setConfig({ testTimeout: 600_000 })
 const setBench = benches()
-const lists = { deny: ['Read(.env)', 'Edit(protected/**)'] }
+const lists: { readonly deny: readonly string[] } = { deny: ['Read(.env)', 'Edit(protected/**)', 'Edit(conf/keep/**)'] }
 const token = 'tokensecret0123'
 /** In every file that is closed, and in no command. */
 const marker = 'qzxjvkwqzj'
@@ -42,7 +44,7 @@ type Kind = keyof Attempts
 type Attempt = { readonly number: string; readonly kind: Kind; readonly command: string }
 
 /** A workspace with a secret that is also in its history, another project beside it, and a home folder with keys. */
-async function world(mode: 'on' | 'off') {
+async function world(mode: 'on' | 'off', permissions = lists) {
   const hits = new Set<string>()
   const server = createServer(({ url = '' }, response) => {
     hits.add(url.split('/')[1] ?? '')
@@ -53,7 +55,7 @@ async function world(mode: 'on' | 'off') {
   const home = mkdtempSync(join(base, 'everlong-home-'))
   const environment = { PATH: process.env.PATH, HOME: home, GITHUB_TOKEN: token }
   const bench = await setBench({
-    ...{ base, environment, startMode: mode === 'on' ? 'ask' : 'allow', permissions: lists },
+    ...{ base, environment, startMode: mode === 'on' ? 'ask' : 'allow', permissions },
     sandbox: { mode },
     answer: () => ({ type: 'deny' }),
   })
@@ -85,6 +87,8 @@ function fill({ folder, outside, write }: Bench, home: string): void {
   write('a.txt', 'a\n')
   write('leak.txt', 'nothing\n')
   write('protected/a.txt', 'fixed\n')
+  write('conf/keep/a.txt', 'fixed\n')
+  write('conf/.npmrc', 'x=1\n')
   write('.vscode/tasks.json', '{}\n')
   write('.npmrc', 'x=1\n')
   write(
@@ -94,6 +98,8 @@ function fill({ folder, outside, write }: Bench, home: string): void {
   write('Makefile', 'leak:\n\tcat .e*\n')
   write('leak.py', 'import os\nfor n in os.listdir("."):\n  if n.startswith(".e"): print(open(n).read())\n')
   write('read-outside.py', `print(open('${other}/secret.txt').read())\n`)
+  write('read-outside.cjs', `console.log(require('fs').readFileSync('${other}/secret.txt', 'utf8'))\n`)
+  write('read-outside.sh', `cat ${other}/secret.txt\n`)
   write('git-objects.py', gitObjects)
   write('leak.sh', '#!/bin/sh\ncat .e*\n')
   execFileSync('chmod', ['+x', join(folder, 'leak.sh')])
@@ -140,15 +146,16 @@ function hasReached({ kind, number }: Attempt, output: string, { bench, home, hi
   if (kind === 'read') return secrets.some((secret) => output.includes(secret))
   const places = [join(bench.outside, 'outside'), home, ...guarded.map((name) => join(bench.folder, name))]
   const isMade = places.some((place) => existsSync(place) && filesIn(place).some((path) => path.includes(number)))
-  const texts = ['.git/config', '.git/modules/sub/config', 'nested/.git/config', '.npmrc'].map((name) =>
-    readFileSync(join(bench.folder, name), 'utf8'),
-  )
+  const settings = ['.git/config', '.git/modules/sub/config', 'nested/.git/config', '.npmrc', 'conf/.npmrc']
+  const ofPerson = ['.gitconfig', '.npmrc', '.bashrc'].map((name) => join(home, name)).filter(existsSync)
+  const files = [...settings.map((name) => join(bench.folder, name)), ...ofPerson]
+  const texts = files.map((path) => readFileSync(path, 'utf8'))
   return isMade || texts.some((text) => text.includes(number))
 }
 
 const guarded = [
   ...['.git/hooks', '.git/modules/sub/hooks', 'nested/.git/hooks', 'deep/inner/.git/hooks'],
-  ...['.everlong', '.claude', '.vscode', 'protected'],
+  ...['.everlong', '.claude', '.vscode', 'protected', 'conf/keep'],
 ]
 const filesIn = (folder: string) => readdirSync(folder, { recursive: true }).map(String)
 
@@ -246,13 +253,44 @@ async function byRules(groups: readonly Attempts[]): Promise<readonly string[]> 
 test.skipIf(why !== undefined)('with the sandbox, no attempt reaches what is closed', async () => {
   expect(await withSandbox([file])).toEqual([])
   expect(await withSandbox([escapes])).toEqual([])
+  expect(await withSandbox([detours])).toEqual([])
   expect(await withSandbox([breakouts])).toEqual([])
+})
+
+/** What the agent does by itself after a command, and a person in the same folder. */
+async function callGit({ folder }: Bench, environment: NodeJS.ProcessEnv): Promise<void> {
+  await gitWorkspace({ folder }).state()
+  for (const words of [['status'], ['diff']])
+    await new Promise((resolve) => execFile('git', words, { cwd: folder, env: environment }, resolve))
+}
+
+async function runLater(commands: readonly string[]): Promise<readonly string[]> {
+  const reached: string[] = []
+  for (const command of commands) {
+    // With a denied file in the history, many commands of git ask.
+    const set = await world('on', { deny: [] })
+    const [attempt] = attemptsOf([{ read: [], write: [command], connect: [] }], 1_000, set)
+    if (attempt === undefined) throw new Error(command)
+    await set.bench.say('Bash', { command: attempt.command, timeout: 10_000 })
+    await callGit(set.bench, { ...process.env, HOME: set.home })
+    if (filesIn(join(set.bench.outside, 'outside')).includes(attempt.number)) reached.push(command)
+    set.close()
+  }
+  return reached
+}
+
+test.skipIf(why !== undefined)('with the sandbox, commands leave nothing that runs when git is called', async () => {
+  expect(await runLater(planted)).toEqual([])
+  // The page says so.
+  expect(await runLater(plantedInIndex)).toEqual(plantedInIndex)
 })
 
 /** `npm test -- attempts/table` with `EVERLONG_TABLE=1` prints the rows. What gets through by rules depends on the programs of the machine. */
 if (process.env.EVERLONG_TABLE)
   test('by rules alone, some do', async () => {
-    console.log(rows({ files: (await byRules([file])).length, others: (await byRules([escapes])).length }).join('\n'))
+    console.log(
+      rows({ files: (await byRules([file])).length, others: (await byRules([escapes, detours])).length }).join('\n'),
+    )
   })
 
 test('the page has these attempts', () => {
@@ -267,7 +305,8 @@ function rows({ files, others }: { readonly files: number; readonly others: numb
     all.length + more.length + other.length
   return [
     `| a file that \`Read(.env)\` denies | ${tried(file)} | ${files} | 0 |`,
-    `| other files, secrets, what runs later, the network | ${tried(escapes)} | ${others} | 0 |`,
+    `| other files, secrets, what runs later, the network | ${tried(escapes, detours)} | ${others} | 0 |`,
+    `| to run something outside when git is called later | ${planted.length + plantedInIndex.length} | not tried | ${plantedInIndex.length} |`,
     `| the sandbox itself: mounts, namespaces, devices, other processes | ${tried(breakouts)} | not tried | 0 |`,
     `| a command that \`Bash(rm:*)\` denies | ${commands(removing)} | ${removing.otherCommands.length} | ${removing.otherCommands.length} |`,
     `| a command that \`Bash(git push:*)\` denies | ${commands(pushing)} | ${pushing.otherCommands.length} | ${pushing.otherCommands.length} |`,
