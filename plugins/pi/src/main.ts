@@ -33,19 +33,24 @@ export default function everlong(pi: Pi): void {
     sent = model && { context, model: model.id, time: Date.now() }
   }
 
+  /** After it the context may be another one, which the provider has not cached. */
+  const startOver = (event: unknown, context: Context) => {
+    sent = undefined
+    showGauge(event, context)
+  }
+
   pi.registerTool(recall.tool)
   registerCommands(pi, recall.search)
-  pi.on('session_start', showGauge)
+  pi.on('session_start', startOver)
+  pi.on('session_tree', startOver)
   pi.on('model_select', showGauge)
-  pi.on('session_tree', showGauge)
   pi.on('agent_settled', showGauge)
   pi.on('session_before_compact', (event, context) => {
     if (compactionOff({ environment: process.env }) !== undefined) return undefined
     return compactForPi(event, { context, sent, recall: hasRecall(context) })
   })
   pi.on('session_compact', (event, context) => {
-    sent = undefined
-    showGauge(event, context)
+    startOver(event, context)
     // pi draws the conversation again right after this, which would remove it.
     if (event.fromExtension && context.hasUI) setTimeout(() => context.ui.notify(compactedText(event)), drawnMs)
   })
