@@ -10,6 +10,7 @@ import { postgres } from 'everlong/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgresForTests } from '../../engine/src/stores/testing/postgres-server.ts'
 import { generateSession, serialize } from '../../engine/src/testing/index.ts'
+import { placeOf } from './stores.ts'
 import { everlong, report } from './testing/harness.ts'
 
 const server = await postgresForTests()
@@ -134,4 +135,27 @@ describe.runIf(server)('a store URL in place of a path', () => {
     else process.env.TMPDIR = before
     expect(readdirSync(temporary)).toEqual([])
   })
+})
+
+test.each([
+  ['/w/sessions', undefined, '/w/sessions'],
+  ['/w/sessions/chat.jsonl', 'chat', '/w/sessions/chat.jsonl'],
+  ['postgres://me:secret@host/app', undefined, 'postgres://host/app'],
+  ['postgres://me:secret@host:5/app?tenant=acme&sslmode=require#chat', 'chat', 'postgres://host:5/app#chat'],
+  [
+    'postgresql://host/app#chat%2Fsubagents%2Fagent-1',
+    'chat/subagents/agent-1',
+    'postgresql://host/app#chat/subagents/agent-1',
+  ],
+  ['postgres://host/app#50%25%C3%A9', '50%é', 'postgres://host/app#50%é'],
+])('%s names the session %j', async (argument, session, name) => {
+  const place = placeOf(argument)
+  expect([place.session, place.name]).toEqual([session, name])
+  await place.store.close()
+})
+
+test.each(['50%', '%zz', '%ff'])('a session that is encoded as %s is refused in one line', async (session) => {
+  const { exitCode, stderr } = await everlong(['inspect', `postgres://me:secret@host/app#${session}`])
+  const why = 'The session in this URL is not percent-encoded correctly: "%" is written as "%25".'
+  expect([exitCode, stderr]).toEqual([1, `everlong: ${why}\n`])
 })

@@ -38,13 +38,22 @@ export function placeOf(argument: string): StorePlace {
   if (!/^\w+:\/\//.test(argument) || !URL.canParse(argument))
     throw new StoreError('This is not the URL of a database: postgres://USER@HOST/DATABASE#SESSION')
   const url = new URL(argument)
-  const session = url.hash === '' ? undefined : decodeURIComponent(url.hash.slice(1))
+  const session = sessionIn(url)
   const chosen = { tenant: url.searchParams.get('tenant'), schema: url.searchParams.get('schema') }
   for (const name of Object.keys(chosen)) url.searchParams.delete(name)
   url.hash = ''
   const options = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== null))
   const name = `${url.protocol}//${url.host}${url.pathname}${session === undefined ? '' : `#${session}`}`
   return { store: postgres({ url: url.href, ...options }), session, name }
+}
+
+function sessionIn({ hash }: URL): string | undefined {
+  if (hash === '') return undefined
+  try {
+    return decodeURIComponent(hash.slice(1))
+  } catch {
+    throw new StoreError('The session in this URL is not percent-encoded correctly: "%" is written as "%25".')
+  }
 }
 
 /** Fails if a path is missing or a file has no conversation, because it would count as an empty session. */
