@@ -7,7 +7,7 @@ import type { AgentEntry, HookInput } from './adapters/claude-agent-sdk/types.ts
 import { everlong } from './claude-agent-sdk.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import { type ModelClient, type ModelRequest, noCapabilities } from './core/ports/model.ts'
-import type { SessionStore } from './core/ports/session-store.ts'
+import { type SessionStore, subagentId } from './core/ports/session-store.ts'
 import { offline, recorded } from './models/offline.ts'
 import { memorySessions } from './stores/memory.ts'
 import { everyStore } from './stores/testing/every-store.ts'
@@ -115,6 +115,27 @@ describe.each(stores)('a SessionStore on %s', (_, createStore) => {
     await sessionStore.delete(main)
     expect(await sessionStore.load(main)).toBe(null)
     expect(await sessionStore.listSubkeys(main)).toEqual([])
+    await store.close()
+  })
+
+  test('lists only what can be loaded: nothing that Everlong or another program stores next to it', async () => {
+    const store = createStore()
+    const { sessionStore } = managed(store)
+    await sessionStore.append(main, talk)
+    const subpath = 'subagents/agent_1'
+    for (const own of [subpath, 'everlong/results'])
+      await sessionStore.append({ ...main, subpath: own }, [entry(9, own)])
+    const [{ id = '' } = {}] = await store.list()
+    const others = [`${id}_zz`, `${id}_41`, ...['agent_1', 'agent_zz', 'x-_'].map((name) => subagentId(id, name))]
+    for (const other of others) {
+      const parent = other.includes('/') ? id : undefined
+      const opened = await store.open(other, { as: 'new', ...(parent === undefined ? {} : { parent }) })
+      if (opened.type !== 'opened') throw new Error(opened.type)
+      await opened.session.append([{ id: 'one', record: { type: 'user' } }], 0)
+      await opened.session.release()
+    }
+    expect((await sessionStore.listSessions(project)).map((session) => session.sessionId)).toEqual([sessionId])
+    expect(await sessionStore.listSubkeys(main)).toEqual([subpath])
     await store.close()
   })
 

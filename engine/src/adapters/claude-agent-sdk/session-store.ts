@@ -85,7 +85,9 @@ export function agentSessionStore({ store, newId, open, fold }: AgentStoreOption
     },
     listSubkeys: async ({ projectKey, sessionId }) => {
       const prefix = subkeyPrefix(storedId({ projectKey, sessionId }))
-      const subpaths = (await allWithPrefix(store, prefix)).map(({ id }) => subpathOf(id.slice(prefix.length)))
+      const subpaths = (await allWithPrefix(store, prefix)).flatMap(
+        ({ id }) => subpathOf(id.slice(prefix.length)) ?? [],
+      )
       return subpaths.filter((subpath) => !subpath.startsWith(ownSubpath))
     },
   }
@@ -163,7 +165,7 @@ function subkeyPrefix(id: string): string {
   return subagentId(id, '')
 }
 
-/** Undefined for ids of other projects and of sub-agents. */
+/** Undefined for ids of other projects, of sub-agents, and of sessions that did not come from the SDK. */
 function sessionIn(id: string, projectKey: string): string | undefined {
   const prefix = projectPrefix(projectKey)
   return id.startsWith(prefix) && !id.includes('/') ? unescaped(id.slice(prefix.length)) : undefined
@@ -178,8 +180,11 @@ function nameOf(subpath: string): string {
   return /^[A-Za-z0-9]/.test(rest) && !rest.startsWith(other) ? escaped(rest) : `${other}${escaped(subpath)}`
 }
 
-function subpathOf(name: string): string {
-  return name.startsWith(other) ? unescaped(name.slice(other.length)) : `${folder}${unescaped(name)}`
+/** Undefined for a sub-agent that did not come from the SDK. */
+function subpathOf(name: string): string | undefined {
+  if (name.startsWith(other)) return unescaped(name.slice(other.length))
+  const rest = unescaped(name)
+  return rest === undefined ? undefined : `${folder}${rest}`
 }
 
 /** Reversible: characters other than letters, digits, "." and "-" become their bytes, and so does the dot of ".jsonl". */
@@ -193,6 +198,12 @@ function hex(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }
 
-function unescaped(name: string): string {
-  return decodeURIComponent(name.replaceAll('_', '%'))
+/** Undefined for what `escaped` never returns. */
+function unescaped(name: string): string | undefined {
+  try {
+    const text = decodeURIComponent(name.replaceAll('_', '%'))
+    return escaped(text) === name ? text : undefined
+  } catch {
+    return undefined
+  }
 }
