@@ -53,6 +53,20 @@ describe.each(stores)('a conversation in %s', (_, createStore) => {
     await store.close()
   })
 
+  test('has the model of its newest call, and after a restart that of its newest answer', async () => {
+    const store = createStore()
+    const before = everlong({ model: offline(), store, environment: {} })
+    for (const [at, model] of ['claude-opus-4-5', 'gpt-5', 'gpt-4o', 'claude-haiku-4-5'].entries()) {
+      await before.chat(history.slice(0, 2 * at + 1), { sessionId: 'chat', model }, async () => undefined)
+      expect((await before.session('chat')).explain().model).toBe(model)
+    }
+    await before.close()
+    await using managed = everlong({ model: offline(), store, environment: {} })
+    // The last call got no answer.
+    expect((await managed.session('chat')).explain().model).toBe('gpt-4o')
+    await store.close()
+  })
+
   test('that is not there is said to be missing, and nothing is stored', async () => {
     const store = createStore()
     await using managed = everlong({ model: offline(), store, environment: {} })

@@ -107,7 +107,8 @@ function managed<Base extends object, Foreign>(
     const { sessionId: id, model, signal } = call
     const history = await historyOf({ host: call, id, messages, client: () => client, model })
     const among = messages.filter(converter.isSystem).map((message) => textOf(converter.read(message).content))
-    const options = { base: baseOf(call, among), signal, usage: usageOf(call) }
+    const choice = model === undefined ? undefined : { client, name: model }
+    const options = { base: baseOf(call, among), model: choice, signal, usage: usageOf(call) }
     const answer = await history.run(messages, options, ({ messages: sent, maxTokens }) =>
       send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
     )

@@ -186,13 +186,14 @@ export class ManagedHistory<Foreign> {
     const text = JSON.stringify(base)
     if (base && text !== this.base) this.current.configure(base)
     this.base = text ?? this.base
+    // The answer in it is that of the model before.
+    this.writeAll(fresh)
     // The host chooses the model of its own session.
     if (model && this.options.restart && model.name !== this.model) {
       if (this.model !== undefined) await this.current.useModel(model)
       this.model = model.name
       this.firstModel ??= model.name
     }
-    this.writeAll(fresh)
     this.handed = given.known
     if (isNew && hasBegun(given)) this.options.onImported?.({ session: this.current, messages: given.known.length })
   }
