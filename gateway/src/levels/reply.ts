@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { TokenCounts } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
+import { usageRecord } from 'everlong/internal/wire'
 import type { DialectName } from '../dialects/dialect.ts'
 
 export type Reply = {
@@ -46,29 +47,16 @@ export function writeReply({ outgoing, dialect, isStreamed }: Replying, reply: R
   outgoing.end(events.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 }
 
-function messageUsage({ input, output, cacheRead, cacheWrite, cacheWriteHour }: TokenCounts): JsonObject {
-  return {
-    input_tokens: input,
-    output_tokens: output,
-    cache_read_input_tokens: cacheRead,
-    cache_creation_input_tokens: cacheWrite,
-    cache_creation: {
-      ephemeral_5m_input_tokens: cacheWrite - cacheWriteHour,
-      ephemeral_1h_input_tokens: cacheWriteHour,
-    },
-  }
-}
-
 function wholeMessage({ id, model, text, usage }: Reply): JsonObject {
   return {
     ...{ id, type: 'message', role: 'assistant', model, content: [{ type: 'text', text }] },
-    ...{ stop_reason: 'end_turn', stop_sequence: null, usage: messageUsage(usage) },
+    ...{ stop_reason: 'end_turn', stop_sequence: null, usage: usageRecord(usage) },
   }
 }
 
 function messageEvents(reply: Reply): readonly JsonObject[] {
   const message = wholeMessage(reply)
-  const usage = messageUsage(reply.usage)
+  const usage = usageRecord(reply.usage)
   const started = { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } }
   return [
     { type: 'message_start', message: started },

@@ -3,10 +3,10 @@
 
 import { defined } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
-import type { TokenCounts } from '../../core/message/usage.ts'
+import { type TokenCounts, usageRecord } from '../../core/message/usage.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from '../../core/ports/model.ts'
 import type { ModelChoice } from '../../core/session/gauge.ts'
-import { countsRecord, type RequestInput } from '../../core/session/input.ts'
+import type { RequestInput } from '../../core/session/input.ts'
 import type { Blocked, Ready } from '../../core/session/prepare.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import type { Session } from '../../core/session/session-api.ts'
@@ -293,7 +293,7 @@ export class ManagedHistory<Foreign> {
     const usage = this.usage ?? own
     this.isAwaited = false
     this.usage = undefined
-    return this.current.record({ content, ...(usage ? { usage: countsRecord(usage) } : {}) })
+    return this.current.record({ content, ...(usage ? { usage: usageRecord(usage) } : {}) })
   }
 }
 

@@ -1,5 +1,5 @@
 // Token counts of an answer. A server-side loop bills every iteration; the last iteration shows how full the window is.
-import { arrayAt, isObject, type JsonObject, numberAt } from './json.ts'
+import { arrayAt, defined, isObject, type JsonObject, numberAt } from './json.ts'
 
 export type TokenCounts = {
   readonly input: number
@@ -63,6 +63,25 @@ function readCounts(value: JsonObject): TokenCounts {
 
 function countAt(value: unknown, key: string): number {
   return Math.max(0, numberAt(value, key) ?? 0)
+}
+
+/** The opposite of `readUsage`. */
+export function usageRecord(usage: Usage): JsonObject {
+  const iterations = usage.iterations?.map((item) => ({ ...countsRecord(item), type: item.type }))
+  return { ...countsRecord(usage), ...defined({ iterations }) }
+}
+
+function countsRecord(counts: TokenCounts): JsonObject {
+  return {
+    input_tokens: counts.input,
+    cache_creation_input_tokens: counts.cacheWrite,
+    cache_read_input_tokens: counts.cacheRead,
+    cache_creation: {
+      ephemeral_5m_input_tokens: counts.cacheWrite - counts.cacheWriteHour,
+      ephemeral_1h_input_tokens: counts.cacheWriteHour,
+    },
+    output_tokens: counts.output,
+  }
 }
 
 /** Counts everything in the window, including cached tokens. */

@@ -13,7 +13,7 @@ import {
   isToolResult,
   type Role,
 } from '../message/message.ts'
-import type { TokenCounts } from '../message/usage.ts'
+import { usageRecord } from '../message/usage.ts'
 import type { AbortSignalPort, ModelAnswer } from '../ports/model.ts'
 
 /** Accepts any SDK's own types, which have no index signature. */
@@ -169,25 +169,6 @@ export function answerMessage(
     stop_reason: ours?.stopReason ?? stringAt(given, 'stop_reason') ?? null,
     stop_sequence: stringAt(given, 'stop_sequence') ?? null,
     ...defined({ usage }),
-  }
-}
-
-/** Converts our counts to the API's names. */
-function usageRecord(usage: ModelAnswer['usage']): JsonObject {
-  const iterations = usage.iterations?.map((item) => ({ ...countsRecord(item), type: item.type }))
-  return { ...countsRecord(usage), ...defined({ iterations }) }
-}
-
-export function countsRecord(counts: TokenCounts): JsonObject {
-  return {
-    input_tokens: counts.input,
-    cache_creation_input_tokens: counts.cacheWrite,
-    cache_read_input_tokens: counts.cacheRead,
-    cache_creation: {
-      ephemeral_5m_input_tokens: counts.cacheWrite - counts.cacheWriteHour,
-      ephemeral_1h_input_tokens: counts.cacheWriteHour,
-    },
-    output_tokens: counts.output,
   }
 }
 
