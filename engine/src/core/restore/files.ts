@@ -3,7 +3,7 @@
 import type { FilePart, NotRestored, RestoredPiece } from '../ports/restore.ts'
 import { type Lines, pathKey } from '../tools/call.ts'
 import { isRuleFile } from './from-disk.ts'
-import type { RestoreInput, Restorer } from './restorer.ts'
+import { type RestoreInput, type Restorer, whyUnread } from './restorer.ts'
 import { stretchesOf } from './seen-files.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'
 
@@ -70,9 +70,7 @@ function isElsewhere(path: string, { state, transcriptPath, root }: RestoreInput
 async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Promise<RestoredPiece | NotRestored> {
   const no = (why: string): NotRestored => ({ kind: 'files', what: file.path, why })
   const read = await input.files.read(file.path)
-  if (read.type === 'missing') return no('not there any more')
-  if (read.type === 'binary') return no(`it is binary (${read.bytes} bytes)`)
-  if (read.type === 'refused') return no(read.why)
+  if (read.type !== 'text') return no(whyUnread(read))
   const { text, part } = read
   const whole = pieceFrom(file.path, '', text, input)
   if (!part && whole.tokens <= room) return whole

@@ -12,7 +12,7 @@ import {
 } from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
 import { pathKey } from '../tools/call.ts'
-import { fitted, type RestoreInput, type Restorer, type Titled } from './restorer.ts'
+import { fitted, type RestoreInput, type Restorer, type Titled, whyUnread } from './restorer.ts'
 import type { SessionState } from './state-book.ts'
 import type { TouchedFile } from './touched.ts'
 
@@ -76,7 +76,7 @@ async function textOfPlan(
   const known = text ?? (read.type === 'refused' ? read.lastShown : undefined)
   if (known !== undefined) return { text: `${known}\n[as last shown: the file cannot be read now]` }
   // The path is known from the start, but the file may not exist yet.
-  return read.type === 'missing' ? {} : { why: read.type === 'refused' ? read.why : 'it is binary' }
+  return read.type === 'missing' ? {} : { why: whyUnread(read) }
 }
 
 export const restoreMemoryFiles: Restorer = {
@@ -90,8 +90,7 @@ export const restoreMemoryFiles: Restorer = {
       if (read.type === 'text') {
         items.push({ title: `Instructions ${path} (${nameOfContent(read.text)})`, text: read.text, path })
       } else if (isSure) {
-        const why = read.type === 'refused' ? read.why : 'it is not there any more'
-        missing.push({ kind: 'memory-files', what: path, why })
+        missing.push({ kind: 'memory-files', what: path, why: whyUnread(read) })
       }
     }
     const { pieces, notRestored } = fitted('memory-files', items, { room, countTokens: input.countTokens })

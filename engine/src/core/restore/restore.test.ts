@@ -40,6 +40,31 @@ const titles = async (given: Partial<RestoreInput>, budget = 100_000) => {
   return { put: pieces.map(({ title }) => title), not: notRestored.map(({ what, why }) => `${what}: ${why}`) }
 }
 
+describe('what cannot be read', () => {
+  const files = storeOf({
+    image: { type: 'binary', bytes: 9 },
+    closed: { type: 'refused', why: 'outside' },
+    fine: 'text',
+  })
+  const paths = ['image', 'closed', 'gone', 'fine']
+
+  test.each<[string, Partial<RestoreInput>, readonly string[]]>([
+    ['a file', { touched: paths.map((path) => touch(path)) }, paths],
+    ['a rule file', { state: { ...emptyState, memoryFiles: paths } }, paths],
+    ...paths.map((path): [string, Partial<RestoreInput>, readonly string[]] => [
+      `the plan ${path}`,
+      { state: { ...emptyState, plan: { path, isOn: true } } },
+      // Until somebody has written it, there is no file.
+      path === 'gone' ? [] : [path],
+    ]),
+  ])('is named with the reason: %s', async (_, given, named) => {
+    const { notRestored } = await restoreContext(inputOf({ files, ...given }), { budget: 100_000 })
+    const whys = { image: 'it is binary (9 bytes)', closed: 'outside', gone: 'not there any more', fine: undefined }
+    const told = notRestored.map(({ what, why }) => [what.replace('Plan ', ''), why])
+    expect(told).toEqual(Object.entries(whys).filter(([path, why]) => named.includes(path) && why !== undefined))
+  })
+})
+
 describe('files', () => {
   test('the five touched last come back, newest first; the sixth does not', async () => {
     const names = ['f6', 'f5', 'f4', 'f3', 'f2', 'f1']

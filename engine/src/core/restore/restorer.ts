@@ -4,7 +4,7 @@
 import { defined, type JsonObject } from '../message/json.ts'
 import { groupBy } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { FileStore, NotRestored, Restored, RestoredPiece } from '../ports/restore.ts'
+import type { FileRead, FileStore, NotRestored, Restored, RestoredPiece } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
 import type { PieceKind } from '../text/neutralize.ts'
@@ -60,6 +60,11 @@ export function fitted(
       notRestored.push({ kind, what: item.path ?? item.title, why: `it has ${tokens} tokens, and ${left} are left` })
   }
   return { pieces, notRestored }
+}
+
+export function whyUnread(read: Exclude<FileRead, { readonly type: 'text' }>): string {
+  if (read.type === 'refused') return read.why
+  return read.type === 'missing' ? 'not there any more' : `it is binary (${read.bytes} bytes)`
 }
 
 /** A restorer for texts that need no I/O. */
