@@ -77,6 +77,16 @@ describe('the command line', () => {
   })
 })
 
+test.for(['inspect FILE', 'inspect FILE --stats', 'lost FILE', 'view FILE --no-open'])(
+  '%s reads every path, and names the second one, which is not there',
+  async (line) => {
+    await place.prepare({ line, input: 'path' })
+    const { exitCode, stdout, stderr } = await place.run([...place.words(line), 'nowhere.jsonl'])
+    expect(exitCode).toBe(1)
+    expect(`${stdout}${stderr}`).toContain('nowhere.jsonl')
+  },
+)
+
 /** Bad files, and what the message must say of each. */
 const badFiles: readonly (readonly [string, (path: string) => void, RegExp])[] = [
   ['a file that does not exist', (path) => rmSync(path), / does not exist| no such file/],

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { everlong, root } from '../testing/harness.ts'
-import type { InitReport } from './init/plan.ts'
+import { type InitReport, planFor } from './init/plan.ts'
+import { readProject } from './init/project.ts'
 import { editFile, type FileEdit, sdks } from './init/sdks.ts'
 import { parseSource } from './init/source.ts'
 import { initSdks } from './init.ts'
@@ -218,6 +219,28 @@ describe('everlong init', () => {
       type: 'failed',
       why: expect.stringContaining("Cannot find package 'everlong'"),
     })
+  })
+
+  test('with two SDKs in one file changes one call, and names the other with its place', async () => {
+    const both = `import Anthropic from '@anthropic-ai/sdk'
+import { anthropic } from '@ai-sdk/anthropic'
+import { generateText } from 'ai'
+
+export const client = new Anthropic()
+export const model = anthropic('claude-sonnet-4-6')
+export const answer = () => generateText({ model, prompt: 'Hello.' })
+`
+    const folder = project({
+      'package.json': manifest('@anthropic-ai/sdk', 'ai', '@ai-sdk/anthropic', 'everlong'),
+      'app.ts': both,
+    })
+    const { plan, writes } = planFor(readProject(folder), readProject(folder).sdks)
+    expect(plan.sdks.length).toBe(2)
+    expect(writes.map(({ before }) => before?.toString())).toEqual([both])
+    expect(String(writes[0]?.after)).toContain('new Anthropic({ middleware: [managed.middleware] })')
+    expect(plan.byHand).toMatchObject([
+      { sdk: 'ai-sdk', place: 'app.ts:10', why: 'the file uses the name everlong already' },
+    ])
   })
 
   test('installs the library first, and changes nothing if that fails', async () => {

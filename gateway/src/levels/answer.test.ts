@@ -121,7 +121,7 @@ describe('a compaction of Claude Code', () => {
   })
 
   test('is answered with the handover: the summary of the upstream model, the rules and the record', async () => {
-    const { url, requests, sessions, gateway } = await started()
+    const { url, requests, sessions, gateway, lines } = await started()
     const client = await talked(url)
     requests.splice(0)
     const { answer, summary } = await client.compact()
@@ -138,6 +138,7 @@ describe('a compaction of Claude Code', () => {
     expect(records[boundary + 1]).toMatchObject({ isCompactSummary: true })
     expect(spoken(records).some((line) => line.includes('TEXT ONLY'))).toBe(false)
     await gateway.settled()
+    expect(lines.filter(({ level }) => level !== 'info')).toEqual([])
     const report = (await (await fetch(`${url}/everlong/report`)).json()) as {
       cost: number
       own: { requests: number; cost: number }

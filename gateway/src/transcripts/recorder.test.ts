@@ -56,6 +56,29 @@ function watched(promise: Promise<void>) {
   return state
 }
 
+describe('a session that another writer has', () => {
+  const taken = (failures: number) => {
+    let tries = 0
+    const made = recording({
+      write: async () => {
+        if (++tries <= failures) throw new StoreError('Another gateway writes it.', { reason: 'held' })
+      },
+    })
+    return { ...made, tries: () => tries }
+  }
+
+  test.each([
+    [3, 4, ['one'], []],
+    [4, 4, [], [['error', 'not-recorded', 'Another gateway writes it.']]],
+  ])('that fails %d times is tried %d times', async (failures, expected, stored, told) => {
+    const { recorder, add, tries, written, log, health } = taken(failures)
+    add('one')
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect([tries(), written, log, recorder.waiting()]).toEqual([expected, stored, told, 0])
+    health.close()
+  })
+})
+
 describe('a stop', () => {
   test('writes what waits for a store that returns', async () => {
     const { recorder, add, written, store, log, health } = recording()

@@ -25,3 +25,19 @@ test.each([
   const client = piModel({ context, model, signal: new AbortController().signal })
   expect(await client.send(request)).toMatchObject({ type: 'failed', ...failure })
 })
+
+test('without a cached prompt the conversation is one text, oldest first, and the last message comes after it', async () => {
+  const { context, calls } = testContext({ branch: [], answer: 'Done.' })
+  const client = piModel({ context, model, signal: new AbortController().signal })
+  const said = (role: 'user' | 'assistant', content: string) => ({ role, content })
+  const messages = [said('user', 'One.'), said('assistant', 'Two.'), said('user', 'Three.'), said('user', 'Summarize.')]
+  await client.send({ ...request, system: 'Be brief.', messages, maxTokens: 9 })
+  await client.send(request)
+  const tags = (by: string, words: string) => `<said by="${by}">\n${words}\n</said>`
+  const conversation = [tags('user', 'One.'), tags('assistant', 'Two.'), tags('user', 'Three.')].join('\n\n')
+  expect(calls.map(({ context: sent }) => [sent.systemPrompt, sent.messages.map(({ content }) => content)])).toEqual([
+    ['Be brief.', [[{ type: 'text', text: `<conversation>\n${conversation}\n</conversation>\n\nSummarize.` }]]],
+    [undefined, [[{ type: 'text', text: 'Summarize.' }]]],
+  ])
+  expect(calls[0]?.options).toMatchObject({ maxTokens: 9, cacheRetention: 'none' })
+})

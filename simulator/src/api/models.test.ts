@@ -37,3 +37,27 @@ test('what a model is said to be able to do agrees with what the catalog knows o
   }
   expect(seen.size).toBeGreaterThan(2)
 })
+
+test('the pages of a listing have every model once, and only the last one says that there are no more', async () => {
+  const page = async (query: string) => {
+    const response = await simulate().fetch(`http://simulator/v1/models?${query}`, { headers })
+    return (await response.json()) as {
+      readonly data: readonly { readonly id: string }[]
+      readonly has_more: boolean
+      readonly first_id: string | null
+      readonly last_id: string | null
+    }
+  }
+  const all = (await page('limit=1000')).data.map(({ id }) => id)
+  for (const limit of [1, all.length - 1, all.length, all.length + 1]) {
+    const seen: string[] = []
+    for (let after = ''; ; ) {
+      const { data, has_more: hasMore, first_id, last_id } = await page(`limit=${limit}${after}`)
+      seen.push(...data.map(({ id }) => id))
+      expect([first_id, last_id, hasMore]).toEqual([data[0]?.id, data.at(-1)?.id, seen.length < all.length])
+      if (!hasMore) break
+      after = `&after_id=${last_id}`
+    }
+    expect(seen).toEqual(all)
+  }
+})

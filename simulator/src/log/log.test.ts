@@ -40,6 +40,20 @@ test('a long conversation is a short line', () => {
   )
 })
 
+test('rounds are folded from the third repetition on', () => {
+  const round = (at: number) => [assistant([use(`t${at}`)]), user([result(`t${at}`)])]
+  const shape = (rounds: number) => {
+    const messages = [user('a'), ...Array.from({ length: rounds }, (_, at) => round(at)).flat(), assistant('b')]
+    return shapeOf({ system: 0, tools: 0, messages } as Parameters<typeof shapeOf>[0])
+  }
+  expect([1, 2, 3, 4].map(shape)).toEqual([
+    'u a(t1) u(r1) a',
+    'u a(t1) u(r1) a(t1) u(r1) a',
+    'u {a(t1) u(r1)}×3 a',
+    'u {a(t1) u(r1)}×4 a',
+  ])
+})
+
 test('the log forgets its oldest lines', async () => {
   const simulator = simulate({ logEntries: 2 })
   for (let at = 0; at < 3; at++) await ask(simulator, {})

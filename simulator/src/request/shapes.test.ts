@@ -115,6 +115,21 @@ describe('calls and results', () => {
     expect(await refusal({ ...base, tools })).toBe(`tools.0.custom.name: ${pattern}`)
   })
 
+  test.each(['a b', 'ü', ''])('with an id such as %j are refused', async (id) => {
+    const pattern = "String should match pattern '^[a-zA-Z0-9_-]+$'"
+    const called = (callId: string, resultId: string) => ({
+      ...base,
+      messages: [
+        user(text('a')),
+        assistant({ ...call('Read'), id: callId }),
+        user({ ...result('x'), tool_use_id: resultId }),
+      ],
+    })
+    expect(await refusal(called(id, 't'))).toBe(`messages.1.content.0.tool_use.id: ${pattern}`)
+    expect(await refusal(called('t', id))).toBe(`messages.2.content.0.tool_result.tool_use_id: ${pattern}`)
+    expect(await status(called('-_0Z', '-_0Z'))).toBe(200)
+  })
+
   test('may have a name of 128 characters', async () => {
     expect(await status(asked('n'.repeat(128), result('x')))).toBe(200)
   })
