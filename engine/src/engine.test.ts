@@ -309,8 +309,9 @@ describe('the engine', () => {
   test('the file of a sub-agent carries the id of the session it belongs to, and its own', async () => {
     const session = await createEngine({ model: offline(), environment: {} }).start({
       path: join(folder, 'parent.jsonl'),
+      envelope: { cwd: '/w', version: '1' },
     })
-    const sub = await session.subagent()
+    const sub = await session.subagent({ envelope: { cwd: '/w/lexer' } })
     sub.add({ role: 'user', content: 'Look at the lexer.' })
     await sub.close()
     await session.close()
@@ -319,6 +320,7 @@ describe('the engine', () => {
       sessionId: session.id,
       agentId: sub.agentId,
       isSidechain: true,
+      cwd: '/w/lexer',
     })
   })
 

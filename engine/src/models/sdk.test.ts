@@ -14,11 +14,12 @@ function missing(): Promise<never> {
   return Promise.reject(Object.assign(error, { code: 'ERR_MODULE_NOT_FOUND' }))
 }
 
+type Options = Parameters<typeof createSdkClient<unknown>>[0]
 type Sdk = Parameters<typeof createSdkClient>[1]
 
-function sdkClient(sdk: Partial<Sdk>, capabilities = {}) {
+function sdkClient(sdk: Partial<Sdk>, capabilities = {}, options: Partial<Options> = {}) {
   return createSdkClient<unknown>(
-    { model: 'm', capabilities },
+    { model: 'm', capabilities, ...options },
     {
       provider: 'some',
       name: '@anthropic-ai/sdk',
@@ -57,6 +58,15 @@ describe('loading an SDK', () => {
     await expect(load()).rejects.toThrow('the disk is on fire')
     expect([await load(), await load(), loads]).toEqual([2, 2, 2])
   })
+})
+
+test.each([
+  ['the address of the client', { client: { baseURL: 'http://own' }, baseURL: 'http://option' }, 'http://own'],
+  ['that of the options', { baseURL: 'http://option' }, 'http://option'],
+  ['that of the options for a client that has none', { client: {}, baseURL: 'http://option' }, 'http://option'],
+  ['the public one', {}, 'http://127.0.0.1:1'],
+])('the endpoint is %s', (_, options, endpoint) => {
+  expect(sdkClient({}, {}, options).endpoint).toBe(endpoint)
 })
 
 describe('without a key', () => {

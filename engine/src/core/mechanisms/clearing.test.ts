@@ -29,6 +29,11 @@ describe('a stub', () => {
       stub('Bash', { command: 'npm run build' }, `${filler(300)}\nbuild succeeded`),
       'Bash(npm run build): 301 lines, "build succeeded"',
     ],
+    [
+      'a command that went well and names errors',
+      stub('Bash', { command: 'npm test' }, `${filler(300)}\nerror handling: ok\n40 passed`),
+      'Bash(npm test): 302 lines, "40 passed"',
+    ],
     ['a search', stub('Grep', { pattern: 'parseGate' }, filler(100)), 'Grep(parseGate): 100 lines'],
     [
       'a failed read',

@@ -47,6 +47,14 @@ describe('a snip', () => {
     expect(textOf(after.messages[2]?.content)).toBe(`a detour\n[a detour]\n${text(300)}`)
   })
 
+  test('is the same whichever end is named first', () => {
+    const uuids = detour().records.map(({ uuid }) => String(uuid))
+    for (const [at, from] of uuids.entries()) {
+      for (const to of uuids.slice(at))
+        expect(planOf(detour(), { from: to, to: from })).toEqual(planOf(detour(), { from, to }))
+    }
+  })
+
   test('is declined if the line in its place weighs as much', () => {
     const paste = text(300)
     expect(planOf(detour(), { from: 'paste', to: 'paste', marker: paste })).toMatchObject({ reason: 'nothing-to-do' })

@@ -150,6 +150,14 @@ describe('the repairer', () => {
     expect(repairRequest(request).messages[2]).toEqual(u(result('t1', 'new'), text('hm')))
   })
 
+  test('takes a result in the message of the call itself only if none comes after it', () => {
+    const own = a(use('t1'), result('t1', 'own'))
+    const both = repairRequest([u(text('go')), own, u(result('t1', 'new'))])
+    expect(both.messages.at(-1)?.content[0]).toEqual(result('t1', 'new'))
+    const alone = repairRequest([u(text('go')), own, u(text('hm'))])
+    expect(alone.messages.at(-1)?.content[0]).toEqual(result('t1', 'own'))
+  })
+
   test('puts results before the text of their message', () => {
     const request = [u(text('go')), a(use('t1')), u(text('also'), result('t1'))]
     expect(shapesOf(request)).toEqual({ shape: 'u a[tu] u[tr t]', did: ['result-moved'] })

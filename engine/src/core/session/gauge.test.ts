@@ -266,12 +266,15 @@ describe('a history that no answer has counted', () => {
   })
 })
 
-test('another model is counted by its own calibration, not by that of the model in use', () => {
+test('another model is counted by its own calibration, before and after the session changes to it', async () => {
   const { name: inUse } = createTestWorld().runtime.gauge.model()
   const calibrations = { [inUse]: { factor: 1.4 }, 'claude-other': { factor: 0.8 } }
-  const { gauge } = createTestWorld({ learned: { ...nothingLearned(), calibrations } }).runtime
-  const factors = [undefined, inUse, 'claude-other', 'claude-third'].map(
-    (model) => gauge.counting(model).calibration?.factor,
-  )
-  expect(factors).toEqual([1.4, 1.4, 0.8, 1])
+  const { session, runtime } = createTestWorld({ learned: { ...nothingLearned(), calibrations } })
+  const factors = () =>
+    [undefined, inUse, 'claude-other', 'claude-third'].map((model) => runtime.gauge.counting(model).calibration?.factor)
+  expect(factors()).toEqual([1.4, 1.4, 0.8, 1])
+  await session.useModel({ client: scripted(() => 'x'), name: 'claude-other' })
+  expect(factors()).toEqual([0.8, 1.4, 0.8, 1])
+  await session.useModel({ client: scripted(() => 'x'), name: inUse })
+  expect(factors()).toEqual([1.4, 1.4, 0.8, 1])
 })

@@ -208,3 +208,21 @@ test('a note about the archive counts among the tokens of an answer', () => {
     expect(countTokens(text)).toBeLessThanOrEqual(maxTokens)
   }
 })
+
+test('the first file that could not be read is named, and how many more there are', () => {
+  const files = ['/a.jsonl', '/b.jsonl', '/c.jsonl'].map((path) => ({ path, reason: 'it is no text' }))
+  const noted = (count: number) => {
+    const unreadable = files.slice(0, count)
+    const archive = {
+      refresh: () => ({ complete: true, bytesDone: 1, bytesAll: 1, unreadable }),
+      search: () => ({ matches: [], matched: 'all', more: false }),
+    } as unknown as Archive
+    return createRecallTool({ archive }).run({ query: 'heron' }).text.split('\n')[0]
+  }
+  expect([1, 2, 3].map(noted)).toEqual([
+    'Not searched: /a.jsonl (it is no text).',
+    'Not searched: /a.jsonl (it is no text), and 1 more.',
+    'Not searched: /a.jsonl (it is no text), and 2 more.',
+  ])
+  expect(noted(0)).not.toContain('Not searched')
+})

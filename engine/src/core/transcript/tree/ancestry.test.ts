@@ -39,6 +39,12 @@ describe('the ancestry of an entry', () => {
     expect(ancestry(records, 'a2')).toEqual(['u1', 'a1', 'u3', 'a2'])
   })
 
+  test('takes a logical parent wherever it is, also if it is the first entry', () => {
+    const built = session().user('1').assistant('2')
+    const { records } = built.user('3', { fields: { logicalParentUuid: 'u1' } }).assistant('4')
+    expect(ancestry(records, 'a2')).toEqual(['u1', 'u2', 'a2'])
+  })
+
   test('of a root that names what it continues goes on there, with and without a legacy record', () => {
     const compacted = { type: 'compact_system', uuid: 'c', message: 'conversation_compacted', metadata: {} }
     const before = () => session().user('1').assistant('2')

@@ -13,6 +13,20 @@ test('an answer that only thought leaves nothing behind; one that says something
   expect(withoutThinking(plain)).toBe(plain)
 })
 
+test('an input of 200 characters stays, and one more goes', () => {
+  const inputs = [200, 201].flatMap((length) => {
+    const text = 'x'.repeat(length)
+    // A list counts as JSON.
+    const list = ['x'.repeat(length - 4)]
+    return [withoutInput({ type: 'tool_use', id: 't1', name: 'Edit', input: { text, list } }).input]
+  })
+  const cleared = '[Old tool input cleared]'
+  expect(inputs).toEqual([
+    { text: 'x'.repeat(200), list: ['x'.repeat(196)] },
+    { text: cleared, list: [cleared] },
+  ])
+})
+
 test('of an input what is long goes, at any depth and in lists; what is short stays', () => {
   const long = 'x'.repeat(201)
   const call = { type: 'tool_use', id: 't1', name: 'Edit' } as const
