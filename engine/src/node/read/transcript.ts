@@ -12,12 +12,11 @@ import {
   type Transcript,
   transcriptOf,
 } from '../../core/session/transcript.ts'
-import { readCompaction } from '../../core/transcript/format/compaction-records.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { editSubtype } from '../../core/transcript/format/edits.ts'
 import { type Entry, type Head, readHead } from '../../core/transcript/format/entry.ts'
 import { createRecordReader, createTranscriptReader } from '../../core/transcript/format/reader.ts'
-import { isSelfContained, tornCompaction } from '../../core/transcript/tree/changes.ts'
+import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { type LiveWindow, liveWindow } from '../../core/transcript/tree/live.ts'
 import type { View } from '../../core/transcript/view/fold.ts'
 import { openIndex } from '../index/sidecar.ts'
@@ -180,8 +179,6 @@ export type LiveFile = {
   /** Everything that was read, in file order, including edits and side entries. */
   readonly read: readonly Entry[]
   readonly stop: LiveWindow['stop']
-  /** Edits, a compaction of ours or half of one were read, so the fold decides what a request contains and how large it is. */
-  readonly isEdited: boolean
   readonly bytesRead: number
   /** Size of the file. */
   readonly bytes: number
@@ -268,8 +265,5 @@ function hasMargin(live: LiveWindow): boolean {
 function selected(loaded: readonly Loaded[], live: LiveWindow) {
   const entries = live.order.flatMap((index) => loaded[index]?.entry ?? [])
   const read = loaded.map(({ entry }) => entry)
-  const isOurs = ({ record }: Entry) =>
-    record.subtype === editSubtype || readCompaction(record).size.after !== undefined
-  const isEdited = read.some(isOurs) || tornCompaction(read) !== undefined
-  return { entries, read, stop: live.stop, isEdited }
+  return { entries, read, stop: live.stop }
 }

@@ -84,7 +84,9 @@ test('a kill at any byte of the one write leaves the conversation before it, or 
     expect(bytesOf(readTranscript(path).view) === before).toBe(isTorn)
     const again = await opened(path, { knows: (uuid) => uuid !== 'next' })
     const tip = cut < summaryEnd - 1 ? records.at(-1)?.uuid : unit[1]?.uuid
-    again.append({ type: 'user', uuid: 'next', parentUuid: tip ?? null, message: { role: 'user', content: 'and on' } })
+    again.appendAll([
+      { type: 'user', uuid: 'next', parentUuid: tip ?? null, message: { role: 'user', content: 'and on' } },
+    ])
     again.close()
     expect(bytesOf(viewOf(path))).toContain('and on')
   }

@@ -43,7 +43,7 @@ async function main(): Promise<void> {
       if (result.type === 'opened') writer = result.writer
       answer(result.type)
     } else if (command.type === 'append') {
-      answer(writer?.append(command.record))
+      answer(writer?.appendAll([command.record]))
     } else await contend(command)
   }
 }
@@ -67,7 +67,7 @@ async function contend(options: {
     for (let left = 1 + Math.floor(random() * 60); left > 0; left--) {
       const text = 'x'.repeat(Math.floor(random() * 3000))
       const record = { name: options.name, seq, token: writer.token(), text }
-      const appended = writer.append({ ...record, sum: sumOf(record) })
+      const appended = writer.appendAll([{ ...record, sum: sumOf(record) }])
       answer(appended.type === 'appended' ? { seq } : appended)
       if (appended.type === 'appended') seq++
       if (random() < 0.3) await pause(1)

@@ -31,7 +31,7 @@ describe('a crash', () => {
 
         const kept = readFileSync(session).subarray(0, cut)
         const after = await opened(session)
-        after.append({ after: 1 })
+        after.appendAll([{ after: 1 }])
         after.appendAll([{ after: 2 }, { after: 3 }])
         after.close()
 
@@ -55,7 +55,7 @@ describe('a crash', () => {
     for (let cut = 0; cut <= text.length; cut++) {
       writeFileSync(session, text.slice(0, cut), 'latin1')
       const writer = await opened(session)
-      writer.append({ after: cut })
+      writer.appendAll([{ after: cut }])
       writer.close()
       const seam = cut === 0 || text[cut - 1] === '\n' ? '' : '\n'
       expect(readFileSync(session, 'latin1')).toBe(`${text.slice(0, cut)}${seam}{"after":${cut}}\n`)
@@ -66,7 +66,7 @@ describe('a crash', () => {
   test('that left zeros at the end costs no later record', async () => {
     writeFileSync(session, '{"a":1}\n\0\0\0')
     const writer = await opened(session)
-    writer.append({ b: 2 })
+    writer.appendAll([{ b: 2 }])
     writer.close()
     expect(linesOf(session)).toEqual(['{"a":1}', '\0\0\0', '{"b":2}'])
   })
@@ -109,7 +109,7 @@ describe('a write that fails', () => {
 
   test('part of the way is carried on when it was only short', async () => {
     const writer = await opened(session, { ports: { disk: smallDisk().disk } })
-    expect(writer.append({ text: 'longer than five bytes' }).type).toBe('appended')
+    expect(writer.appendAll([{ text: 'longer than five bytes' }]).type).toBe('appended')
     writer.close()
     expect(recordsOf(session)).toEqual([{ text: 'longer than five bytes' }])
   })
@@ -117,7 +117,7 @@ describe('a write that fails', () => {
   test('leaves nothing, of one record as of a whole compaction, and can be tried again', async () => {
     const { disk, state } = smallDisk()
     const writer = await opened(session, { ports: { disk } })
-    writer.append({ uuid: 'a' })
+    writer.appendAll([{ uuid: 'a' }])
     for (const room of [0, 1, 12, 13, 14, 25]) {
       state.room = room
       expect(writer.appendAll([{ uuid: 'b' }, { uuid: 'c' }])).toEqual(failed('nothing'))
@@ -133,15 +133,15 @@ describe('a write that fails', () => {
     const { disk, state } = smallDisk()
     state.canTruncate = false
     const writer = await opened(session, { ports: { disk } })
-    writer.append({ uuid: 'a' })
+    writer.appendAll([{ uuid: 'a' }])
     state.room = 7
-    expect(writer.append({ uuid: 'b' })).toEqual(failed('part'))
-    expect(writer.append({ uuid: 'b' })).toEqual(failed('nothing'))
+    expect(writer.appendAll([{ uuid: 'b' }])).toEqual(failed('part'))
+    expect(writer.appendAll([{ uuid: 'b' }])).toEqual(failed('nothing'))
     state.room = 1
-    expect(writer.append({ uuid: 'b' })).toEqual(failed('part'))
+    expect(writer.appendAll([{ uuid: 'b' }])).toEqual(failed('part'))
     state.room = Number.POSITIVE_INFINITY
-    expect(writer.append({ uuid: 'b' }).type).toBe('appended')
-    expect(writer.append({ uuid: 'c' }).type).toBe('appended')
+    expect(writer.appendAll([{ uuid: 'b' }]).type).toBe('appended')
+    expect(writer.appendAll([{ uuid: 'c' }]).type).toBe('appended')
     writer.close()
     expect(linesOf(session)).toEqual(['{"uuid":"a"}', '{"uuid"', '{"uuid":"b"}', '{"uuid":"c"}'])
   })
@@ -159,9 +159,9 @@ describe('a write that fails', () => {
         },
       },
     })
-    writer.append({ uuid: 'a' })
+    writer.appendAll([{ uuid: 'a' }])
     state.room = 5
-    expect(writer.append({ uuid: 'b' })).toEqual(failed('part'))
+    expect(writer.appendAll([{ uuid: 'b' }])).toEqual(failed('part'))
     writer.close()
     expect(linesOf(session)).toEqual(['{"uuid":"a"}', '{"uui{"theirs":1}'])
   })
@@ -175,14 +175,14 @@ describe('a write that fails', () => {
     const writer = await opened(session, { sync: 'always', ports: { disk } })
     broken = true
     const problem = { type: 'sync-failed', code: 'EIO', message: 'input/output error' }
-    expect([writer.append({ a: 1 }), writer.flush(), writer.close()]).toEqual([problem, problem, problem])
+    expect([writer.appendAll([{ a: 1 }]), writer.flush(), writer.close()]).toEqual([problem, problem, problem])
     expect(recordsOf(session)).toEqual([{}, { a: 1 }])
   })
 
   test('since the file was removed says so, and the record is not lost without a word', async () => {
     const writer = await opened(session)
     unlinkSync(session)
-    expect(writer.append({})).toEqual({
+    expect(writer.appendAll([{}])).toEqual({
       type: 'write-failed',
       left: 'nothing',
       code: 'ENOENT',

@@ -177,7 +177,7 @@ describe('writers that are killed at random', () => {
 
     const after = await openWriter(session, { owner: 'who comes after' })
     if (after.type !== 'opened') throw new Error(JSON.stringify(after))
-    expect(after.writer.append({ uuid: 'after' }).type).toBe('appended')
+    expect(after.writer.appendAll([{ uuid: 'after' }]).type).toBe('appended')
     after.writer.close()
     expect(readFileSync(session, 'utf8').endsWith('\n{"uuid":"after"}\n')).toBe(true)
     expect(readdirSync(folder)).toEqual(['session.jsonl'])
@@ -233,7 +233,7 @@ describe('a writer that was stopped past the end of its lease', () => {
       result = await openWriter(session, { owner: 'the second', graceMs: 150 })
     }
     if (result.type !== 'opened') throw new Error(JSON.stringify(result))
-    result.writer.append({ from: 'the second' })
+    result.writer.appendAll([{ from: 'the second' }])
     worker.signal('SIGCONT')
     for (let tries = 0; tries < 2; tries++) {
       expect(await worker.ask({ type: 'append', record: { from: 'the first, again' } })).toMatchObject({
@@ -241,7 +241,7 @@ describe('a writer that was stopped past the end of its lease', () => {
         by: { owner: 'the second', pid: process.pid },
       })
     }
-    result.writer.append({ from: 'the second, again' })
+    result.writer.appendAll([{ from: 'the second, again' }])
     result.writer.close()
     expect(readFileSync(session, 'utf8')).toBe(
       '{"from":"the first"}\n{"from":"the second"}\n{"from":"the second, again"}\n',

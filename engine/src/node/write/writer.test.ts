@@ -26,7 +26,7 @@ describe('what is written', () => {
         rmSync(session, { force: true })
         for (const [at, records] of openings.entries()) {
           const writer = await opened(session)
-          if (at % 2 === 0) for (const record of records) expect(writer.append(record).type).toBe('appended')
+          if (at % 2 === 0) for (const record of records) expect(writer.appendAll([record]).type).toBe('appended')
           else expect(writer.appendAll(records).type).toBe('appended')
           writer.close()
         }
@@ -42,7 +42,7 @@ describe('what is written', () => {
     const callers = Array.from({ length: 5 }, async (_, caller) => {
       for (let at = 0; at < 20; at++) {
         order.push(`${caller} ${at}`)
-        writer.append({ call: `${caller} ${at}` })
+        writer.appendAll([{ call: `${caller} ${at}` }])
         await Promise.resolve()
       }
     })
@@ -53,7 +53,7 @@ describe('what is written', () => {
 
   test('says how much it was', async () => {
     const writer = await opened(session)
-    expect(writer.append({ a: 'é' })).toEqual({ type: 'appended', records: 1, bytes: 11 })
+    expect(writer.appendAll([{ a: 'é' }])).toEqual({ type: 'appended', records: 1, bytes: 11 })
     expect(writer.appendAll([{}, {}])).toEqual({ type: 'appended', records: 2, bytes: 6 })
     expect(writer.appendAll([])).toEqual({ type: 'appended', records: 0, bytes: 0 })
     expect(writer.close()).toEqual({ type: 'flushed' })
@@ -65,7 +65,7 @@ describe('what is written', () => {
     const done: (keyof Disk)[] = []
     const writer = await opened(session, { ports: { disk: watchedDisk((operation) => done.push(operation)) } })
     done.length = 0
-    writer.append({ uuid: 'a', parentUuid: null, text: 'x'.repeat(3_000_000) })
+    writer.appendAll([{ uuid: 'a', parentUuid: null, text: 'x'.repeat(3_000_000) }])
     writer.appendAll([{ uuid: 'b', parentUuid: 'a' }, { uuid: 'c', parentUuid: 'b' }, { type: 'mode' }])
     expect(done.filter((operation) => operation === 'write')).toEqual(['write', 'write'])
     writer.close()
@@ -77,9 +77,10 @@ describe('what is written', () => {
     const costAfter = async (count: number) => {
       const path = join(folder, `${count}.jsonl`)
       const writer = await opened(path, { ports: { disk } })
-      for (let at = 0; at < count; at++) writer.append({ uuid: `${at}`, parentUuid: at === 0 ? null : `${at - 1}` })
+      for (let at = 0; at < count; at++)
+        writer.appendAll([{ uuid: `${at}`, parentUuid: at === 0 ? null : `${at - 1}` }])
       done.length = 0
-      writer.append({ uuid: 'last', parentUuid: `${count - 1}` })
+      writer.appendAll([{ uuid: 'last', parentUuid: `${count - 1}` }])
       writer.close()
       return [...done]
     }
@@ -106,8 +107,8 @@ describe('what is written', () => {
       })
       writeFileSync(session, '{}\n')
       const writer = await opened(session, { sync, ports: { disk } })
-      writer.append({})
-      writer.append({})
+      writer.appendAll([{}])
+      writer.appendAll([{}])
       const afterAppends = syncs
       writer.flush()
       const afterFlush = syncs
@@ -134,13 +135,13 @@ describe('a record that is refused', () => {
       type: 'refused',
       message: expect.stringContaining('Record 1: big is of type bigint'),
     })
-    expect(writer.append({ uuid: 'b', parentUuid: 'a' })).toMatchObject({
+    expect(writer.appendAll([{ uuid: 'b', parentUuid: 'a' }])).toMatchObject({
       type: 'refused',
       message: expect.stringContaining('parentUuid a is not a record of this session'),
     })
     expect(readFileSync(session, 'utf8')).toBe('')
-    expect(writer.append({ uuid: 'a', parentUuid: 'old' }).type).toBe('appended')
-    expect(writer.append({ uuid: 'b', parentUuid: 'a' }).type).toBe('appended')
+    expect(writer.appendAll([{ uuid: 'a', parentUuid: 'old' }]).type).toBe('appended')
+    expect(writer.appendAll([{ uuid: 'b', parentUuid: 'a' }]).type).toBe('appended')
     writer.close()
   })
 
@@ -148,7 +149,7 @@ describe('a record that is refused', () => {
     const writer = await opened(session)
     writer.close()
     expect(writer.close()).toEqual({ type: 'flushed' })
-    expect(() => writer.append({})).toThrow(`The writer of ${session} is closed. Open it again to write.`)
+    expect(() => writer.appendAll([{}])).toThrow(`The writer of ${session} is closed. Open it again to write.`)
   })
 })
 
@@ -175,7 +176,7 @@ describe('a session that somebody else writes', () => {
   test('can be forked: the whole records so far, in a new file with a lease of its own', async () => {
     writeFileSync(session, '{"torn\n')
     const first = await opened(session)
-    first.append({ uuid: 'a', text: 'é'.repeat(1_500_000) })
+    first.appendAll([{ uuid: 'a', text: 'é'.repeat(1_500_000) }])
     const whole = readFileSync(session)
     writeFileSync(session, '{"uuid":"half', { flag: 'a' })
     let ids = 0
@@ -187,7 +188,7 @@ describe('a session that somebody else writes', () => {
     })
     if (result.type !== 'opened') throw new Error(JSON.stringify(result))
     expect(result.forkedFrom).toBe(session)
-    expect(result.writer.append({ uuid: 'b', parentUuid: 'a' }).type).toBe('appended')
+    expect(result.writer.appendAll([{ uuid: 'b', parentUuid: 'a' }]).type).toBe('appended')
     expect(result.writer.path).toBe(join(folder, 'id-2.jsonl'))
     expect(readdirSync(folder)).toEqual(['id-2.jsonl', 'id-2.jsonl.lock', 'session.jsonl', 'session.jsonl.lock'])
     const copy = readFileSync(result.writer.path)

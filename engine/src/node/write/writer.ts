@@ -57,11 +57,9 @@ export type SyncFailed = { readonly type: 'sync-failed' } & DiskProblem
 export type TranscriptWriter = {
   readonly path: string
   readonly token: () => string
-  /** In one write. Records are stored in call order. */
-  readonly append: (record: JsonObject) => AppendResult
   /**
-   * Records that belong together (a compaction), in one write: all or none. Only a kill or a power cut during that write can
-   * leave some of them; the next process that opens the session undoes half a compaction.
+   * In one write, in call order. Records that belong together (a compaction) are written all or none. Only a kill or a power cut
+   * during that write can leave some of them; the next process that opens the session undoes half a compaction.
    */
   readonly appendAll: (records: readonly JsonObject[]) => AppendResult
   readonly flush: () => FlushResult
@@ -186,7 +184,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
     }
     return flushed
   }
-  return { path, token: lease.token, append: (record) => appendAll([record]), appendAll, flush, close }
+  return { path, token: lease.token, appendAll, flush, close }
 }
 
 function fsync(open: OpenFile): FlushResult {
