@@ -24,11 +24,12 @@ export { cacheFolder, markAt } from './node/index/cache-place.ts'
 export { openIndex } from './node/index/sidecar.ts'
 export { acquireLease } from './node/lease/lease.ts'
 export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
-export { type FoundSession, findSessions } from './node/read/find-sessions.ts'
 export { readLedger } from './node/read/ledger-file.ts'
 export {
   collectingStatistics,
   type FolderStatistics,
+  type FoundSession,
+  findSessions,
   findTranscripts,
   type StatsOptions,
   type Unreadable,

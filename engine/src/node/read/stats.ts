@@ -1,4 +1,4 @@
-// Statistics over one transcript or a tree of thousands.
+// The transcripts and sessions below some paths, and statistics over one of them or a tree of thousands.
 import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createStatisticsBook, type SessionKind, type Statistics } from '../../core/transcript/report/statistics.ts'
@@ -93,4 +93,25 @@ function kindOf(path: string): SessionKind {
   const name = basename(path)
   if (name.startsWith('agent-acompact-')) return 'compaction-run'
   return name.startsWith('agent-') ? 'subagent' : 'session'
+}
+
+export type FoundSession = {
+  readonly path: string
+  /** Time of the last change, in milliseconds since 1970. */
+  readonly time: number
+  readonly bytes: number
+}
+
+export type FoundSessions = { readonly files: readonly FoundSession[]; readonly unreadable: readonly Unreadable[] }
+
+/** Files of sub-agents count only if they are named. */
+export function findSessions(paths: readonly string[]): FoundSessions {
+  const { files, unreadable } = findTranscripts(paths)
+  const isSession = (path: string) => paths.includes(path) || !basename(path).startsWith('agent-')
+  const found = [...new Set(files)].filter(isSession).flatMap((path): readonly FoundSession[] => {
+    // An agent may remove a file at any time.
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats ? [{ path, time: stats.mtimeMs, bytes: stats.size }] : []
+  })
+  return { files: found.toSorted((a, b) => b.time - a.time), unreadable }
 }
