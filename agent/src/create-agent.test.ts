@@ -110,7 +110,7 @@ test('a prompt during a turn is queued, and joins the next request of that turn'
   expect(agent.state()).toMatchObject({ isBusy: false, queued: [] })
 })
 
-test('what is queued can be taken back while the turn goes on', async () => {
+test('what is queued can be taken back while the turn continues', async () => {
   const { opened, open } = gate()
   const set = await stage({ script: fixed([toolUse('Wait'), text('Done.')]), tools: [wait(opened)] })
   const { agent, events } = set
@@ -124,7 +124,7 @@ test('what is queued can be taken back while the turn goes on', async () => {
   expect((await said(set)).filter((message) => message.startsWith('human'))).toEqual(['human: Wait for it.'])
 })
 
-test('an interrupt stops a tool, gives back what was queued, and the next prompt goes on', async () => {
+test('an interrupt stops a tool, gives back what was queued, and the next prompt continues', async () => {
   const { opened } = gate()
   const set = await stage({
     script: fixed([toolUse('Wait', {}, 'toolu_wait'), text('Here again.')]),

@@ -84,7 +84,7 @@ describe('the loop', () => {
     expect(JSON.stringify(session.messages())).toContain('Never touch logs/build.log.')
   })
 
-  test('goes on from the state of an earlier loop, and returns its own', async () => {
+  test('continues from the state of an earlier loop, and returns its own', async () => {
     const stage = await setStage({ script: () => text('Done.') })
     const session = await asked(stage)
     const state = { turnId: 'an older turn', turn: 7, isCompacted: true, failures: 2 }
@@ -199,7 +199,7 @@ describe('the loop', () => {
     expect(lastMessages(stage)[1]).toMatchObject({ role: 'assistant', content: [{ text: 'I search.' }, search] })
   })
 
-  test('an answer that the window cut off is asked to go on from where it ends', async () => {
+  test('an answer that the window cut off is asked to continue from where it ends', async () => {
     const cut = { ...text('The first half'), stopReason: 'model_context_window_exceeded' }
     const stage = await setStage({ script: (_, { turn }) => (turn === 0 ? cut : text('and the second.')) })
     const session = await asked(stage)
@@ -213,7 +213,7 @@ describe('the loop', () => {
     expect(session.messages().map(({ origin }) => origin)).toEqual(['human', 'assistant', 'meta', 'assistant'])
   })
 
-  test('the turn limit ends it where the conversation can go on', async () => {
+  test('the turn limit ends it where the conversation can continue', async () => {
     const stage = await setStage()
     const session = await asked(stage, 'Find the bug.')
     const events = await runLoop({ session, tools: stage.tools, maxTurns: 3 })

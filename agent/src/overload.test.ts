@@ -35,7 +35,7 @@ const expectedRetries = [
   { type: 'retry-over' },
 ]
 
-test('a turn goes on when the provider recovers', async () => {
+test('a turn continues when the provider recovers', async () => {
   const { agent, events } = await stage({ script: () => text('Hello.'), faults: firstRequests(3), ports: quick })
   await agent.submit({ text: 'Hi' })
   expect(retries(events)).toEqual(expectedRetries)

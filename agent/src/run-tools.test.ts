@@ -182,7 +182,7 @@ describe('the calls of an answer', () => {
 })
 
 describe('an abort while tools run', () => {
-  test('interrupts the one that runs, starts no other, and leaves a conversation that goes on', async () => {
+  test('interrupts the one that runs, starts no other, and leaves a conversation that continues', async () => {
     const controller = new AbortController()
     const started: string[] = []
     const slow = defineTool({

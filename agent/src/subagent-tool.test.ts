@@ -86,7 +86,7 @@ describe('a sub-agent', () => {
     ])
   })
 
-  test('that met its turn limit is told as an error, with what it had to say', async () => {
+  test('that met its turn limit is reported as an error, with what it had to say', async () => {
     const { session } = await leading(() => ({
       content: [...text('I am still counting.').content, ...toolUse('Look').content],
     }))
@@ -96,7 +96,7 @@ describe('a sub-agent', () => {
     ])
   })
 
-  test('whose requests fail is told as an error, and the one that called it goes on', async () => {
+  test('whose requests fail is reported as an error, and the one that called it continues', async () => {
     let isDown = false
     const { session } = await leading(looking, {
       faults: { rules: [{ when: () => isDown, fault: { type: 'server-error' } }] },
@@ -113,7 +113,7 @@ describe('a sub-agent', () => {
     expect(events.at(-1)).toMatchObject({ why: 'finished' })
   })
 
-  test('without a last word has finished, and that is said', async () => {
+  test('without a last word has finished, and that is reported', async () => {
     const { session } = await leading(() => ({ content: [], stopReason: 'end_turn' }))
     expect(
       reported(await runLoop({ session, tools: [subagentTool({ tools: [look], system: 'You count.' })] })),

@@ -36,7 +36,7 @@ describe.each(sessions)('a session of $format', ({ format, records, truth }) => 
     else expect(matches).toHaveLength(8)
   })
 
-  test('is compacted, and written only where its agent can go on from it', async () => {
+  test('is compacted, and written only where its agent can continue from it', async () => {
     const out = join(folder.path, `${format}-out.jsonl`)
     const { tokens } = await report<{ tokens: { before: number; after: number } }>('compact', file, '--out', out)
     expect(tokens.after).toBeLessThan(tokens.before)

@@ -167,7 +167,7 @@ test('the official MCP client gets an answer to every search and every read over
   }
 }, 60_000)
 
-test('a live session that is shown every file can go on, be compacted and recall what it saw', async () => {
+test('a live session that is shown every file can continue, be compacted and recall what it saw', async () => {
   const model = 'claude-sonnet-4-6'
   const script = route([{ when: asksForSummary, script: summarizer() }], () => text('I have read it.'))
   const simulator = createSimulator({ script, windows: { [model]: 200_000 } })

@@ -40,7 +40,7 @@ test('any bytes whatever', async () => {
   )
 })
 
-test('any JSON in the place of any field', async () => {
+test('any JSON in place of any field', async () => {
   const [first] = generateSession({ seed: 1, style: '2.0', turns: 1 })
   const fields = [
     'type',

@@ -241,7 +241,7 @@ describe('a history that no session knows', () => {
     return events.filter(({ type }) => type === 'history-imported')
   }
 
-  test('is told with its price: in another process without a store, each time', async () => {
+  test('is reported with its price: in another process without a store, each time', async () => {
     for (let process = 1; process <= 2; process++) {
       const [event, ...more] = await imported(history)
       expect([event, more]).toEqual([
@@ -261,7 +261,7 @@ describe('a history that no session knows', () => {
     }
   })
 
-  test('is told once where there is a store, and then recognized from it', async () => {
+  test('is reported once where there is a store, and then recognized from it', async () => {
     const store = memorySessions()
     expect(await imported(history, store)).toMatchObject([{ hasStore: true, messages: 3 }])
     expect(await imported(history, store)).toEqual([])

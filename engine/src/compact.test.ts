@@ -253,7 +253,7 @@ describe('compact(messages)', () => {
     })
   })
 
-  test('what a PostCompact hook adds stands behind the summary', async () => {
+  test('what a PostCompact hook adds stands after the summary', async () => {
     const hooks: Hooks = {
       run: async ({ event }) => ({
         ...noOutcome,
@@ -274,7 +274,7 @@ describe('compact(messages)', () => {
     )
   })
 
-  test('goes on from an earlier summary, with the facts that were carried', async () => {
+  test('continues from an earlier summary, with the facts that were carried', async () => {
     const first = await compact(anthropic)
     if (first.type === 'failed') throw new Error(first.why)
     const more = [

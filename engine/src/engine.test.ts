@@ -47,7 +47,7 @@ const bringing =
   async () => ({ pieces: [{ kind: 'note', title: 'Note', text, tokens: 5 }], notRestored: [], tokens: 5 })
 
 describe('the engine', () => {
-  test('the ten lines that a newcomer reads work as they stand', async () => {
+  test('the ten lines that a newcomer reads work as they are', async () => {
     const engine = createEngine({ model: offline(), environment: {} })
     const session = await engine.start({ path: join(folder, 'session.jsonl') })
     const userMessage = { role: 'user', content: 'Mend the parser. Never touch the migration.' } as const

@@ -92,7 +92,7 @@ describe('when they run', () => {
 })
 
 describe('what they add for the model', () => {
-  test('stands in the conversation: from the start, and behind a compaction', async () => {
+  test('is in the conversation: from the start, and after a compaction', async () => {
     const engine = engineWith((call) => ({ context: [`said by ${call.event}`] }))
     const path = join(folder, 'context.jsonl')
     const session = await engine.start({ path })
@@ -110,7 +110,7 @@ describe('what they add for the model', () => {
     await again.close()
   })
 
-  test('a sub-agent’s stands in the sub-agent’s conversation only', async () => {
+  test('a sub-agent’s is in the sub-agent’s conversation only', async () => {
     const session = await engineWith(({ event }) =>
       event === 'SubagentStart' ? { context: ['be brief'] } : {},
     ).start()

@@ -27,7 +27,7 @@ function compactions(lines: readonly string[]): number {
   return sizes.length
 }
 
-test('the newcomer’s ten lines work as they stand', async () => {
+test('the newcomer’s ten lines work as they are', async () => {
   const [line] = await said('ten-lines')
   expect(line).toMatch(/^prepared: ready; found again: [1-9]\d*; \d+ % left$/)
 })
@@ -45,31 +45,31 @@ test('a list of messages becomes a shorter one, and the rule is still there', as
   expect(Number(to)).toBeLessThan(Number(from) / 2)
 })
 
-test('a host with a tool goes on through compactions', async () => {
+test('a host with a tool continues through compactions', async () => {
   const lines = await said('host')
   expect(lines.filter((line) => line.startsWith('day '))).toHaveLength(8)
   expect(compactions(lines)).toBeGreaterThan(0)
 })
 
-test('the tool runner of the official SDK goes on through compactions', async () => {
+test('the tool runner of the official SDK continues through compactions', async () => {
   const lines = await said('anthropic-tools')
   expect(compactions(lines)).toBeGreaterThan(1)
   expect(lines.at(-1)).toMatch(/^13 replies, \d+ messages in the runner$/)
 })
 
-test('an agent of LangChain goes on through compactions', async () => {
+test('an agent of LangChain continues through compactions', async () => {
   const counts = (await said('langchain-agent')).map((line) => Number(/: (\d+) messages/.exec(line)?.[1]))
   expect(counts).toHaveLength(10)
   expect(Math.max(...counts)).toBeLessThan(20)
 })
 
-test('a chat on the AI SDK goes on through compactions', async () => {
+test('a chat on the AI SDK continues through compactions', async () => {
   const lines = await said('ai-sdk-chat')
   expect(lines.filter((line) => line.startsWith('day '))).toHaveLength(8)
   expect(compactions(lines)).toBeGreaterThan(0)
 })
 
-test('an agent of the OpenAI Agents SDK goes on through compactions', async () => {
+test('an agent of the OpenAI Agents SDK continues through compactions', async () => {
   const counts = (await said('openai-agent')).map((line) => Number(/: (\d+) items/.exec(line)?.[1]))
   expect(counts).toHaveLength(10)
   expect(Math.max(...counts)).toBeLessThan(20)

@@ -35,7 +35,7 @@ test('summarizationMiddleware puts an error in place of the history when its mod
   expect([state.includes('Error generating summary'), state.includes(rule)]).toEqual([true, false])
 })
 
-test('Everlong goes on without the model, and keeps the rule', async () => {
+test('Everlong continues without the model, and keeps the rule', async () => {
   const state = await stateWith(everlong({ model: broken, settings: { contextWindow: 60_000 } }).middleware)
   expect([state.includes('Error generating summary'), state.includes(rule)]).toEqual([false, true])
   expect(state.length).toBeLessThan(history.join('\n').length / 2)

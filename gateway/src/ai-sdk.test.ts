@@ -83,7 +83,7 @@ describe.each([
     expect(requests.map(({ messages }) => messages.length)).toEqual(through)
   })
 
-  test('level 3: it goes on where it alone would have died, and the transcript has everything', async () => {
+  test('level 3: it continues where it alone would have died, and the transcript has everything', async () => {
     const { url, server, sessions } = await started('manage')
     const alone = agent(server.url, streams)
     await expect(

@@ -215,7 +215,7 @@ describe('a stop', () => {
     expect(spoken((await sessions()).get('chat'))).toEqual(['user: Hello.'])
   })
 
-  test('waits for a store that is slow, and for exchanges that wait behind others', async () => {
+  test('waits for a store that is slow, and for exchanges that wait after others', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'everlong-slow-'))
     const store = jsonlSessions({ folder })
     const open: typeof store.open = async (...given) => {

@@ -57,7 +57,7 @@ describe('an agent at work', () => {
     expect(read / (read + write5m + input)).toBeGreaterThan(0.85)
   })
 
-  test('goes on over compactions that the server makes', async () => {
+  test('continues over compactions that the server makes', async () => {
     const simulator = simulate({
       script: agent({ repository, turnsPerTask: 400 }),
       summarizer: summarizer({ lastTextAsks: true }),

@@ -178,7 +178,7 @@ test('in a folder of a repository, what the folders above ignore is ignored too'
   expect(await points.before(when)).toEqual(point)
 })
 
-test('files that are too large and repositories inside are not kept, and that is said', async () => {
+test('files that are too large and repositories inside are not kept, and that is reported', async () => {
   const { folder, write, points, later } = set()
   write('small.txt', 'x')
   write('large.bin', Buffer.alloc(10 * 1024 * 1024 + 1))
@@ -207,7 +207,7 @@ test('a link out of the workspace is kept as a link, and nothing behind it is ch
   expect(readFileSync(join(home, 'outside.txt'), 'utf8')).toBe('outside')
 })
 
-test('a copy of a session goes back as far as the original; without git it is said once', async () => {
+test('a copy of a session goes back as far as the original; without git it is reported once', async () => {
   const { folder, home, path, options, write, later, points, notices } = set()
   write('a.txt', 'old')
   await points.take()

@@ -219,7 +219,7 @@ describe('sessions', () => {
     expect(size(agent)).toBe(4)
   })
 
-  test('/fork goes on in a copy, and the original stays', async () => {
+  test('/fork continues in a copy, and the original stays', async () => {
     const { agent } = await answering()
     await agent.submit({ text: 'Shared.' })
     const first = agent.session().id

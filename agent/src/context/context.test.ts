@@ -132,7 +132,7 @@ describe('instruction files', () => {
   })
 })
 
-test('date and git are told once, and again when they change or were forgotten', async () => {
+test('date and git are reported once, and again when they change or were forgotten', async () => {
   let now = Date.parse('2026-03-02T10:00:00Z')
   const news = createEnvironmentNews({
     now: () => now,
@@ -226,7 +226,7 @@ describe('the cached prefix', () => {
     }
   })
 
-  test('has a mark behind the system prompt and at the end; what changes comes last', async () => {
+  test('has a mark after the system prompt and at the end; what changes comes last', async () => {
     const set = await stage({
       script: () => text('Yes.'),
       prepare: ({ folder }) => writeFileSync(join(folder, 'AGENTS.md'), 'Never guess.'),

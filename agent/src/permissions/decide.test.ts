@@ -49,7 +49,7 @@ test('a pattern in place of a program asks, because it may mean a denied one', (
   expect(commands.map((command) => run(command, 'Bash(touch:*)'))).toEqual(['ask', 'ask', 'ask', 'allow'])
 })
 
-test('a rule that denies git push covers it behind options of git', () => {
+test('a rule that denies git push covers it after options of git', () => {
   const commands = ['git push', 'git -C . push', 'git --no-pager push -f', 'git -c a.b=c push', 'git pull']
   expect(commands.map((command) => run(command, 'Bash(git push:*)'))).toEqual(['deny', 'deny', 'deny', 'deny', 'allow'])
 })

@@ -48,7 +48,7 @@ const anything = fc.array(
   },
 )
 
-test('what follows an allowed command behind an operator is never allowed with it', () => {
+test('what follows an allowed command after an operator is never allowed with it', () => {
   fc.assert(
     fc.property(word, operator, anything, fc.constantFrom('', ' '), (other, sign, rest, space) => {
       fc.pre(!other.startsWith('git'))
@@ -103,7 +103,7 @@ function quotedScript(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", `'"'"'`)}'`).join(' ')
 }
 
-test('a denied program is denied wherever it stands in a script, in every mode', () => {
+test('a denied program is denied wherever it is in a script, in every mode', () => {
   const before = fc.constantFrom(
     '',
     'a; ',

@@ -175,7 +175,7 @@ describe('modes', () => {
     expect(await bench.say('Write', write(path))).toContain('Created')
   })
 
-  test('plan denies every change, and says how to go on', async () => {
+  test('plan denies every change, and says how to continue', async () => {
     const bench = await setBench({ startMode: 'plan', permissions: { allow: ['Bash', 'Edit'] } })
     const denied =
       'ERROR: Permission was denied: plan mode is on, so nothing may be changed; finish the plan and call ExitPlanMode. Do not try to reach the same in another way. If the task needs it, say so to the user.'

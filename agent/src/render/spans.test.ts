@@ -4,7 +4,7 @@ import { createSheet } from './sheet.ts'
 import { wrapSpans, wrapText } from './spans.ts'
 import { charactersOf, columnsOf, cut } from './width.ts'
 
-test('text breaks between words, keeps its line breaks and goes on below its indent', () => {
+test('text breaks between words, keeps its line breaks and continues below its indent', () => {
   const indent = { first: '- ', rest: '  ' }
   expect(wrapText('one two three\nfour', 10, indent)).toEqual(['- one two', '  three', '  four'])
 })

@@ -370,7 +370,7 @@ describe.skipIf(why !== undefined)('who is asked', () => {
 describe('where no sandbox can start', () => {
   const nowhere = { ...environment, PATH: '/nowhere' }
 
-  test('it is said once, and rules decide', async () => {
+  test('it is reported once, and rules decide', async () => {
     const said: string[] = []
     const bench = await setBench({
       environment: nowhere,

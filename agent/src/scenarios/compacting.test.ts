@@ -49,7 +49,7 @@ const moments: readonly (readonly [string, (event: EngineEvent) => boolean])[] =
 ]
 
 describe('stopped', () => {
-  test.each(moments)('%s, the file and the conversation are the same bytes, and it goes on', async (_, isNow) => {
+  test.each(moments)('%s, the file and the conversation are the same bytes, and it continues', async (_, isNow) => {
     const { session, path } = await onDisk()
     const before = { file: readFileSync(path), messages: JSON.stringify(session.messages()) }
     const controller = new AbortController()
@@ -97,7 +97,7 @@ describe('shell hooks of a real compaction', () => {
       .filter(({ request }) => request.source === 'compact')
       .map(({ request }) => textOf(request.messages.at(-1)?.content))
 
-  test('instructions are added behind those of the person', async () => {
+  test('instructions are added after those of the person', async () => {
     const { stage, session } = await hooked({ event: 'PreCompact', script: "console.log('name the ticket')" })
     expect((await session.compact({ instructions: 'keep the schema' })).type).toBe('compacted')
     expect(asked(stage)[0]).toContain('keep the schema\n\nname the ticket')

@@ -39,7 +39,7 @@ describe('a session on disk', () => {
     expect(fsck(path)).toMatchObject({ findings: [], errors: 0 })
   })
 
-  test('closed and opened again it goes on where it was: view, size, undo', async () => {
+  test('closed and opened again it continues where it was: view, size, undo', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
     const session = await stage.engine.start({ path, maxTokens: 1_000 })

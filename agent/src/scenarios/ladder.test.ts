@@ -173,7 +173,7 @@ describe('a model with a smaller window', () => {
 describe('a compaction in the background', () => {
   const settings = { ...small, background: { from: 0.5 } }
 
-  test('is prepared while work goes on and swapped in between two requests; what came meanwhile is kept', async () => {
+  test('is prepared while work continues and swapped in between two requests; what came meanwhile is kept', async () => {
     const stage = await stageWith({ engine: { settings, hooks: saying('The tree was saved first.') } })
     const session = await fullSession(stage, 4)
     const first = await session.send()
@@ -253,7 +253,7 @@ describe('a sub-agent', () => {
 })
 
 describe('the blocking limit', () => {
-  test('stops with a clear word; by hand it still works, and then it goes on', async () => {
+  test('stops with a clear message; a manual compaction still works, and then it continues', async () => {
     const stage = await stageWith({ engine: { settings: { ...small, compaction: 'manual' } }, summaries: summarizer() })
     const session = await fullSession(stage, 8)
     expect(await session.send()).toMatchObject({ type: 'blocked', reason: 'blocking-limit' })
@@ -285,7 +285,7 @@ describe('ask mode', () => {
   test.each<[string, () => Promise<boolean | undefined>]>([
     ['no', async () => false],
     ['no answer', () => new Promise(() => undefined)],
-  ])('%s: the conversation goes on as it is, and nobody is asked again before a person speaks', async (_, answer) => {
+  ])('%s: the conversation continues as it is, and nobody is asked again before a person speaks', async (_, answer) => {
     let asked = 0
     const ask = () => {
       asked++
@@ -339,7 +339,7 @@ describe('the breaker', () => {
 })
 
 describe('a person who types while a compaction runs', () => {
-  test('is heard after it: the words stand behind the summary, and nothing was aborted', async () => {
+  test('is added after it: the words follow the summary, and nothing was aborted', async () => {
     const { opened, open } = gate()
     const good = summarizer()
     const stage = await stageWith({

@@ -124,7 +124,7 @@ describe('after a compaction of a session', () => {
     await session.close()
   })
 
-  test('the file tracker is emptied: a file that was not put back does not come back by itself', async () => {
+  test('the file tracker is emptied: a file that was not restored does not come back by itself', async () => {
     const stage = await stageWith()
     const session = await open(stage)
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
@@ -289,7 +289,7 @@ describe('after a compaction of a session', () => {
     await again.close()
   })
 
-  test('a reading tool that the host names is one, and loaded tools stand in the boundary', async () => {
+  test('a reading tool that the host names is one, and loaded tools are in the boundary', async () => {
     const file = join(folder, 'work', 'doc.md')
     writeFileSync(file, 'The very document\n')
     const stage = await stageWith({ engine: { settings: { reductions: { toolKinds: { open_doc: 'read' } } } } })

@@ -110,7 +110,7 @@ test('a block that was changed on the way is refused by the API', async () => {
   await session.close()
 })
 
-test('the next compaction goes on from the block, and its own takes its place', async () => {
+test('the next compaction continues from the block, and its own takes its place', async () => {
   const stage = await stageFor()
   const session = await compacted(stage, join(folder, 'session.jsonl'))
   const first = givenIn(stage)

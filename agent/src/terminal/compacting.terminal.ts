@@ -31,7 +31,7 @@ const holding =
     writeFileSync(join(folder, 'hooks.json'), JSON.stringify(hooks))
   }
 
-test('a receipt says what happened, expands to everything behind it, and undo takes the compaction back', async () => {
+test('a receipt says what happened and expands to all details, and undo reverses the compaction', async () => {
   const program = await filled()
   program.type('/compact Keep the rule.\r')
   await program.shows(/● Compacted [\d,]+ → [\d,]+ tokens/)

@@ -124,7 +124,7 @@ test.skipIf(why !== undefined)(
   240_000,
 )
 
-test('without a sandbox it is said once, and commands ask', async () => {
+test('without a sandbox it is reported once, and commands ask', async () => {
   const { program, run } = await start(['--permission-mode', 'ask'], { PATH: '/nowhere' })
   await run('echo hi')
   await run('pwd')

@@ -5,7 +5,7 @@ import { createStore } from './store.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('many changes in a row are told once, later ones again, and none after unsubscribing', () => {
+test('many changes in a row are reported once, later ones again, and none after unsubscribing', () => {
   const store = createStore(firstState)
   let told = 0
   const stop = store.subscribe(() => void told++)

@@ -60,7 +60,7 @@ test('Ctrl+B sends a running command to the background; /tasks shows its output 
   await program.hides('1 in the background')
 })
 
-test('a command in the background goes on to its end, and the agent hears of it', async () => {
+test('a command in the background continues to its end, and the agent hears of it', async () => {
   const program = await working()
   program.type('!sh wait.sh && touch over\r')
   await program.shows('Ctrl+B to background')

@@ -81,7 +81,7 @@ describe('AskUserQuestion', () => {
     expect(bench.questions).toEqual([[{ question: 'Which color?', options, isMultiple: true }]])
   })
 
-  test('goes on without an answer', async () => {
+  test('continues without an answer', async () => {
     const bench = await setBench()
     expect(await bench.say('AskUserQuestion', input)).toContain('The user did not answer.')
   })

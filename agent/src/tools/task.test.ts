@@ -59,7 +59,7 @@ describe('Task', () => {
     expect(bench.asked).toMatchObject([{ title: 'Run touch a', toolUseId: 't_run', reason: 'for a sub-agent' }])
   })
 
-  test('in the background goes on, is told when it has ended, and reports', async () => {
+  test('in the background continues, is told when it has ended, and reports', async () => {
     const { opened, open } = gate()
     const bench = await withHelper(async (request, context) => {
       await opened
@@ -90,7 +90,7 @@ describe('Task', () => {
     expect(second?.cost).toBeGreaterThan(first?.cost ?? Number.POSITIVE_INFINITY)
   })
 
-  test('goes on in the background when the person says so, and an interrupt of the turn does not stop it', async () => {
+  test('continues in the background when the person says so, and an interrupt of the turn does not stop it', async () => {
     const { opened, open } = gate()
     const bench = await withHelper(async (request, context) => {
       await opened

@@ -7,7 +7,7 @@ import type { Ran } from './pool.ts'
 const report = readFigures<CostReport>('cost')
 const failures = ({ outcome: { failed } }: Ran) => failed.overflow + failed.signature + failed.invalid
 
-test('no request of ours was refused, every session went on to its end, and nearly every task was done as asked', () => {
+test('no request of ours was refused, every session continued to its end, and nearly every task was done as asked', () => {
   const ours = [...report.compared, ...report.bound, ...report.promise].filter(({ who }) => who === 'Everlong')
   const isCutShort = ({ outcome, setup }: Ran) => outcome.done + outcome.spoilt < setup.tasks
   expect([ours.length > 0, ours.filter((row) => failures(row) > 0 || isCutShort(row))]).toEqual([true, []])

@@ -32,7 +32,7 @@ test('each recorded compaction is a case, and a larger budget keeps no less of i
   rmSync(folder, { recursive: true })
 })
 
-test('a cut is a point of the session with enough before it, and nothing of what came after stands before', () => {
+test('a cut is a point of the session with enough before it, and nothing of what came after comes before', () => {
   const folder = mkdtempSync(join(tmpdir(), 'everlong-fidelity-'))
   const path = join(folder, 'session.jsonl')
   const records = [...generateSession({ seed: 5, turns: 60, boundaries: 1 })]

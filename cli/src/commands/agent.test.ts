@@ -87,7 +87,7 @@ describe('everlong agent -p', () => {
     })
   })
 
-  test('reports as JSON what happened, what it cost and where to go on', async () => {
+  test('reports as JSON what happened, what it cost and where to continue', async () => {
     const { run, home, folder } = await world(() => text('Done.'))
     const { stdout } = await run(['-p', 'Go.', '--output', 'json'])
     const [file = ''] = readdirSync(sessionsFolder(home, folder)).filter((name) => name.endsWith('.jsonl'))
@@ -331,7 +331,7 @@ function transcriptOf({ folder, home }: World): string {
 const patiently = { timeout: 60_000, interval: 20 }
 
 describe('after kill -9', () => {
-  test('during a tool call, the session goes on and the model hears that the call has no result', async () => {
+  test('during a tool call, the session continues and the model hears that the call has no result', async () => {
     const call = toolUse('Bash', { command: 'touch begun.txt; sleep 4' }, 'toolu_killed')
     const set = await world((request) => (JSON.stringify(request.messages).includes('Go on.') ? text('On it.') : call))
     const kill = start(set, ['-p', 'Run it. Never touch the tests.', '--permission-mode', 'allow'])

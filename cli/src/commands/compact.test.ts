@@ -108,7 +108,7 @@ describe('everlong compact', () => {
     expect(readFileSync(file, 'utf8')).toBe(bytes)
   })
 
-  test('--append adds the compaction to the session, which goes on from it, and undo takes it back', async () => {
+  test('--append adds the compaction to the session, which continues from it, and undo takes it back', async () => {
     const own = folder.write('appended.jsonl', records)
     const plain = await report<CompactReport>('compact', own)
     expect(plain.size.before).toBe((await report<ContextReport>('context', own)).size.tokens)
@@ -131,7 +131,7 @@ describe('everlong compact', () => {
     expect((await report<CompactReport>('compact', own)).tokens.before).toBe(plain.tokens.before)
   })
 
-  test('--append writes nothing to a session that went on while its compaction was made', async () => {
+  test('--append writes nothing to a session that continued while its compaction was made', async () => {
     const own = folder.write('went-on.jsonl', records)
     const parentUuid = String(records.findLast(({ uuid }) => typeof uuid === 'string')?.uuid)
     const message = { role: 'user', content: 'One more thing.' }

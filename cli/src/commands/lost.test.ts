@@ -198,7 +198,7 @@ test('an instruction of an older session comes before what a newer one lost othe
   ])
 })
 
-test('of many sessions the newest are read, and that is said; a named file is always read', async () => {
+test('of many sessions the newest are read, and that is reported; a named file is always read', async () => {
   for (let at = 0; at < 30; at++) write(`many/${at}.jsonl`, compacted(talk()), 1_000 + at)
   const folder = join(home, 'many')
   const { found, read, sessions } = await json(folder, '--limit', '5')

@@ -74,7 +74,7 @@ test('what search finds, read brings, also what was said since it started', asyn
   expect((await textOf('search', { query: 'egret' })).text).toContain('later-u1')
 })
 
-test('a wrong call is an answer that says so, and the server goes on', async () => {
+test('a wrong call is an answer that says so, and the server continues', async () => {
   expect(await textOf('read', { id: '../../../etc/passwd' })).toEqual({
     text: 'Nothing in the archive has this id. Search for it first.',
     isError: true,
@@ -84,7 +84,7 @@ test('a wrong call is an answer that says so, and the server goes on', async () 
   expect((await textOf('search', { query: '"NEAR( OR * ^' })).isError).toBe(false)
 })
 
-test('a request that is too long is refused by its id, and the server goes on', async () => {
+test('a request that is too long is refused by its id, and the server continues', async () => {
   const long = client.callTool({ name: 'search', arguments: { query: 'x'.repeat(20_000_000) } })
   await expect(long).rejects.toThrow('The request is too long: 20')
   expect((await textOf('search', { query: 'crane' })).isError).toBe(false)

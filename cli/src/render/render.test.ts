@@ -55,7 +55,7 @@ describe('tables', () => {
     ])
   })
 
-  test('facts go on below themselves', () => {
+  test('facts continue below themselves', () => {
     expect(
       facts(
         [

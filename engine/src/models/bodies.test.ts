@@ -63,7 +63,7 @@ const request: ModelRequest = {
   },
 }
 
-test('the Messages API gets the request as it stands', () => {
+test('the Messages API gets the request unchanged', () => {
   expect(JSON.stringify(messageBody(request, { model: 'claude-opus-5' }), null, 1)).toMatchSnapshot()
 })
 

@@ -73,7 +73,7 @@ describe.each(clients)('the %s client', (_, make) => {
   })
 })
 
-test('asking about a model does not wait for ever either', async () => {
+test('asking about a model does not wait forever either', async () => {
   const client = anthropic({ ...base, fetch: stallingServer(200, 'application/json').fetch })
   expect(await client.describe?.('m')).toMatchObject(silent)
 })

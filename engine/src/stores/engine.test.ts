@@ -251,7 +251,7 @@ test.each(['append', 'all', 'recall', 'read', 'release', 'version', 'entries', '
   },
 )
 
-test('a session with half a compaction is mended when it is opened, and released if that cannot be stored', async () => {
+test('a session with half a compaction is repaired when it is opened, and released if that cannot be stored', async () => {
   const store = memorySessions()
   const engineOn = (on: SessionStore) => createEngine({ model: offline(), store: on })
   const opened = await store.open('copied', { as: 'new', isCopy: true })

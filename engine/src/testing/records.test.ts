@@ -59,7 +59,7 @@ test('a boundary names the coming summary as the anchor of what it keeps', () =>
   })
 })
 
-test('a sub-agent starts from no parent and the main thread goes on where it was', () => {
+test('a sub-agent starts from no parent and the main thread continues where it was', () => {
   const built = session()
     .user('ask')
     .toolUse('t1', 'Task', { prompt: 'dig' })

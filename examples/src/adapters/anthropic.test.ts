@@ -70,7 +70,7 @@ describe.each([
   ['whole answers', whole],
   ['streams', streamed],
 ])('with %s', (_, ask) => {
-  test('a conversation three times as long as the window goes on, and the caller keeps all of it', async () => {
+  test('a conversation three times as long as the window continues, and the caller keeps all of it', async () => {
     const { client, sent, events, server } = await world()
     const messages = await watch(client, 24, ask)
     expect(messages).toHaveLength(24 * 4)

@@ -56,7 +56,7 @@ function managing(options: Parameters<typeof everlong>[0] = {}) {
 }
 const finished = (events: readonly EngineEvent[]) => events.filter(({ type }) => type === 'compaction-finished').length
 
-test('an agent goes on through compactions, and its state holds no more than the context', async () => {
+test('an agent continues through compactions, and its state holds no more than the context', async () => {
   const { events, options } = managing()
   const { watch, server } = await world([everlong(options).middleware])
   const messages = await watch(20)

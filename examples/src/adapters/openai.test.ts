@@ -31,7 +31,7 @@ const step = (at: number) => `Step ${at}. ${rule} ${'More about it. '.repeat(400
 test.each([
   ['within the window it was told', window],
   ['after the API refused a prompt as too long', 1_000_000],
-])('a loop on chat completions goes on %s', async (_, told) => {
+])('a loop on chat completions continues %s', async (_, told) => {
   const { client, options, events } = await world(told)
   const { chat, close } = everlong(options)
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: 'You are brief.' }]

@@ -85,7 +85,7 @@ test('the client alone would have died of it', async () => {
   ).rejects.toMatchObject({ status: 400 })
 })
 
-test('a loop whose history is larger than the window goes on: the same bytes again, but for a few changes that the books know', async () => {
+test('a loop whose history is larger than the window continues: the same bytes again, but for a few changes that the books know', async () => {
   const { url, requests, gateway, sessions } = await started()
   const { turn } = loop(url)
   for (let at = 0; at < turns; at++) await turn(at)
@@ -207,7 +207,7 @@ test.each([
   ['many', 30, 60],
   ['long', 300, 20],
   ['longer than half of the window', 500, 12],
-])('a conversation of %s user messages goes on, also if the model writes no summary', async (_, lines, count) => {
+])('a conversation of %s user messages continues, also if the model writes no summary', async (_, lines, count) => {
   const { url } = await started({ script: () => text('Noted.') })
   const client = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
   const messages: Anthropic.MessageParam[] = []

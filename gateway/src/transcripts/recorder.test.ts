@@ -137,7 +137,7 @@ describe('a stop', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('goes on after its limit as long as the store can be used', async () => {
+  test('continues after its limit as long as the store can be used', async () => {
     const { recorder, add, written, health } = recording({
       write: () => new Promise((done) => setTimeout(done, 3_000)),
     })

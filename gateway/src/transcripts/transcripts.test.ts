@@ -72,7 +72,7 @@ test('going back and saying something else hangs on the message before, and the 
   expect(session.messages().map(({ content }) => textOf(content))).toEqual(['one', 'two', 'other', 'five'])
 })
 
-test('a compaction of the client leaves a boundary, and the session goes on under its id', async () => {
+test('a compaction of the client leaves a boundary, and the session continues under its id', async () => {
   const { send, sessions } = recording()
   const talk = (messages: readonly Said[], answer: string) => send({ tenant, headers, tools, messages, answer })
   await talk([user('one')], 'two')

@@ -139,7 +139,7 @@ describe('what the summary leaves out reaches the agent once', () => {
     expect(context.reason).not.toContain('Given back')
   })
 
-  test('a person whose agent got only the rules is told that', async () => {
+  test('a person whose agent got only the rules is informed that', async () => {
     const talk = session().user(`${rule}`).assistant('I will not touch it.')
     await compacted(`1. "${rule}" 2. I will not touch it.`, talk)
     const { systemMessage } = JSON.parse((await hook('UserPromptSubmit')) ?? '{}')
@@ -299,7 +299,7 @@ describe('commands are answered without the agent', () => {
     expect(readFileSync(transcript, 'utf8')).toContain('"isCompactSummary":true')
   })
 
-  test('compact: nothing is appended if the conversation goes on', async () => {
+  test('compact: nothing is appended if the conversation continues', async () => {
     await ask('everlong:compact')
     appendFileSync(transcript, serialize(session().user('One more thing.', { uuid: 'later' }).records[0] ?? {}))
     const before = readFileSync(transcript, 'utf8')
@@ -307,7 +307,7 @@ describe('commands are answered without the agent', () => {
     expect(readFileSync(transcript, 'utf8')).toBe(before)
   })
 
-  test('undo: not without a compaction, and not once the conversation went on', async () => {
+  test('undo: not without a compaction, and not once the conversation continued', async () => {
     expect((await ask('everlong:undo')).reason).toMatch(/\n\nThis session was not compacted yet\.$/)
     write(conversation().boundary({ uuid: 'b1' }).summary(summary).assistant('On it.').records)
     expect((await ask('everlong:undo')).reason).toContain('went on')

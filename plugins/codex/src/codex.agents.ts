@@ -105,7 +105,7 @@ describe.skipIf(codex === '')('Codex', () => {
     expect(resultsIn(host.sinceLast())).toContain(wish)
   })
 
-  test('where the server writes the summary, the agent is told that nobody else can read it', async () => {
+  test('where the server writes the summary, the agent is informed that nobody else can read it', async () => {
     await say('Run the tests.', ...resume)
     host.sinceLast()
     // Codex leaves the compaction to a provider of this name.

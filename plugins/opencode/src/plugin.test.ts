@@ -120,7 +120,7 @@ test('an answer that is no summary stays as it is, and costs nothing', async () 
   expect([output.text, calls]).toEqual(['Done.', 0])
 })
 
-test('whatever fails is logged, and the session goes on', async () => {
+test('whatever fails is logged, and the session continues', async () => {
   const input = host({})
   const broken = async () => Promise.reject(new Error('the database is locked'))
   const { client } = input
@@ -143,7 +143,7 @@ test('recall finds what was said in all sessions of the project, and nothing of 
   await elsewhere.dispose()
 })
 
-test('a session that went on is read again, and one that did not is not', async () => {
+test('a session that continued is read again, and one that did not is not', async () => {
   const said = { ses_1: [user('u1', 'The heron nests in April.')], ses_2: [user('u2', 'The stork nests in May.')] }
   let more: SessionMessage[] = []
   let updated = 0

@@ -23,7 +23,7 @@ const micro = (more: Partial<MicroInput> = {}) =>
     ...{ mode: 'always', recall: true, now: Date.now() + 600_000, ...more },
   })
 
-test('clearing puts a short text with the id in the place of the oldest results', () => {
+test('clearing puts a short text with the id instead of the oldest results', () => {
   const edits = micro()
   expect(edits.length).toBeGreaterThan(2)
   expect(edits[0]).toEqual({

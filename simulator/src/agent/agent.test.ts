@@ -37,7 +37,7 @@ test('the same seed gives the same conversation to the byte, another seed anothe
   expect(JSON.stringify(other.messages)).not.toBe(JSON.stringify(once.messages))
 })
 
-test('the work is real: the tests fail first, bugs are mended, and in the end the tests pass', async () => {
+test('the work is real: the tests fail first, bugs are repaired, and in the end the tests pass', async () => {
   const tools = toolsOf(repository)
   const script = agent({ repository, seed: 3, turnsPerTask: 70 })
   const { messages } = await converse({ script, tools, tasks: ['Make all tests pass.'] })
@@ -144,14 +144,14 @@ test.each([
     3,
     0,
   ],
-])('after %s it goes on at the right place', async (_name, messages, task, step) => {
+])('after %s it continues at the right place', async (_name, messages, task, step) => {
   const request = requestOf(messages, { tools: toolsOf(repository).definitions })
   const answer = await agent({ repository, thinking: 0 })(request, contextOf(99))
   const [call] = answer.content.filter(isToolUse)
   expect(call?.id).toBe(`toolu_t${task}_s${step}_99_0`)
 })
 
-test('with every tool result cleared it still mends a bug it once saw', async () => {
+test('with every tool result cleared it still repairs a bug it once saw', async () => {
   const tools = toolsOf(repository)
   const cleared = async (messages: readonly Message[]) =>
     messages.map((message, at) =>

@@ -96,7 +96,7 @@ test('the same seed gives the same work to the byte', async () => {
   expect(JSON.stringify(again.messages)).toBe(JSON.stringify(once.messages))
 })
 
-test('a file put back raw or with numbered lines is in sight, a line that a search found is not', () => {
+test('a file restored raw or with numbered lines is in sight, a line that a search found is not', () => {
   const lines = [`export function ${first}(a) {`, '  const kept = a.filter((b) => b.version > 1)', '  return kept']
   const part = { signature: lines[0], line: lines[1] }
   const numbered = lines.map((line, at) => `${String(at + 7).padStart(6)}\t${line}`)

@@ -7,7 +7,7 @@ const say = (content: string) => ({ role: 'user', content })
 const base = { model: 'claude-opus-5', max_tokens: 100 }
 const code = (error_code: string) => ({ details: { error_code } })
 
-test('a thread goes on with the new messages alone, its system prompt and tools its own', async () => {
+test('a thread continues with the new messages alone, its system prompt and tools its own', async () => {
   const simulator = simulate({ windows: { 'claude-opus-5': 500 } })
   const first = await ask(
     simulator,

@@ -328,7 +328,7 @@ describe('a diagnosis', () => {
     expect(await missed({ output_config: { effort: 'low' } })).toEqual(reason('unavailable'))
   })
 
-  test('finds nothing where the conversation only went on', async () => {
+  test('finds nothing where the conversation only continued', async () => {
     expect(await missed({ messages: [...base.messages, assistant(text('b')), user(text('c', mark()))] })).toBeNull()
   })
 

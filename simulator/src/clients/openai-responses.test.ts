@@ -130,7 +130,7 @@ describe('the Responses API', () => {
     expect(await client.responses.create(next)).toMatchObject({ previous_response_id: first.id })
   })
 
-  test('goes on from a stored response, and only from a stored one', async () => {
+  test('continues from a stored response, and only from a stored one', async () => {
     const first = await client.responses.create({ ...hello, store: true, tools: [read] })
     const next = { model: 'gpt-large', tools: [read], previous_response_id: first.id, input: outputsOf(first.output) }
     const second = await client.responses.create({ ...next, store: false })
@@ -178,7 +178,7 @@ describe('the Responses API', () => {
     expect(JSON.stringify(lastAsked().messages)).toContain('Last said: It is empty.')
   })
 
-  test('answers a compaction trigger with a sealed summary of what stands before it', async () => {
+  test('answers a compaction trigger with a sealed summary of what comes before it', async () => {
     const input: ResponseInput = [
       { role: 'user', content: 'Read the file a.ts.' },
       { role: 'assistant', content: 'It is empty.' },

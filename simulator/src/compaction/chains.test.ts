@@ -27,7 +27,7 @@ const contextText = (table: Bench) =>
     .messages.map(({ content }) => textOf(content))
     .join('\n')
 
-test('two in a row: the second goes on from the first, and without a human message between it is a recompaction', async () => {
+test('two in a row: the second continues from the first, and without a human message between it is a recompaction', async () => {
   const table = conversation(11, { targetBytes: 150_000 })
   const first = done(await table.compact(offline(), { turnId: 'one', trigger: 'auto', threshold: 60_000 }))
   expect(first.chain).toEqual({ isRecompaction: false, threshold: 60_000, source: 'turn' })

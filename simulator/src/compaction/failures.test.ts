@@ -77,7 +77,7 @@ describe('a service that fails', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  test('what a hook says comes behind what the person said, and empty words count as none', async () => {
+  test('what a hook says comes after what the person said, and empty words count as none', async () => {
     const table = conversation(3, small)
     const model = world()
     const hooks = { run: async () => ({ ...noOutcome, instructions: ['', 'name the ticket'] }) }

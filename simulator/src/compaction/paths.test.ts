@@ -176,7 +176,7 @@ test('the boundary says what was done, and ours is in a field of its own', async
   )
 })
 
-test('restored context and what hooks say stand behind the summary, the latest request comes last, and all can be undone', async () => {
+test('restored context and what hooks say stand after the summary, the latest request comes last, and all can be undone', async () => {
   const { model } = world()
   const table = conversation()
   const before = JSON.stringify(table.view().messages)

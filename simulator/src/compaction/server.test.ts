@@ -51,7 +51,7 @@ describe('on demand', () => {
   })
 })
 
-test('by threshold: the request carries the edit, and the conversation goes on from the block in the answer', async () => {
+test('by threshold: the request carries the edit, and the conversation continues from the block in the answer', async () => {
   const table = conversation(52, { targetBytes: 900_000 })
   const view = table.view()
   const edit = { type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 } }

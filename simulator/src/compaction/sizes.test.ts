@@ -190,7 +190,7 @@ test('a compaction by hand that cannot free a tenth is declined before a model i
   expect({ messages: session.messages(), sent: sent() }).toEqual(before)
 })
 
-test('restored files do not take back what a compaction by hand frees', async () => {
+test('restored files do not take back what a compaction manual frees', async () => {
   const { engine } = world(60_000)
   const session = await engine.start({ system, tools: [read], envelope: { cwd: folder } })
   await work(session, { until: 15_000, size: 60 })

@@ -65,7 +65,7 @@ describe('a request for a summary that is itself too long', () => {
     expect(client.requests).toHaveLength(4)
   })
 
-  test('a limit that every refusal names is told once', async () => {
+  test('a limit that every refusal names is reported once', async () => {
     const table = conversation(5, { targetBytes: 150_000 })
     const client = simulatedClient(createSimulator({ script: summarizer() }), {
       instead: () => ({ ...failed('overflow', 'too long'), overflow: { limit: 20_000 } }),
@@ -130,7 +130,7 @@ describe('a request for a summary that is itself too long', () => {
     }
   })
 
-  test('where an answer would open the rest, the marker stands before it', async () => {
+  test('where an answer would open the rest, the marker comes before it', async () => {
     const talk = session().user('go')
     for (let at = 0; at < 30; at++)
       talk.toolUse(`t${at}`, 'Bash', { command: `step ${at}` }).toolResult(`t${at}`, 'out '.repeat(300))

@@ -187,7 +187,7 @@ describe('compaction by an edit', () => {
   })
   const summarizer: Script = () => ({ content: [text('Thoughts first. <summary>Six files were read.</summary>')] })
 
-  test('puts a block before the answer and goes on from the summary', async () => {
+  test('puts a block before the answer and continues from the summary', async () => {
     const { seen, script } = listening()
     const simulator = simulate({ script, summarizer })
     const told = await ask(simulator, { ...long, ...compact() }, { headers })
@@ -236,7 +236,7 @@ describe('compaction by an edit', () => {
     expect([resumed.status, resumed.body.stop_reason]).toEqual([200, 'end_turn'])
   })
 
-  test('gives a block without content when the model calls a tool instead, and goes on uncompacted', async () => {
+  test('gives a block without content when the model calls a tool instead, and continues uncompacted', async () => {
     const { seen, script } = listening()
     const caller: Script = () => ({ content: [{ type: 'tool_use', name: 'read', input: {} }] })
     const simulator = simulate({ script, summarizer: caller })
@@ -296,7 +296,7 @@ describe('compaction on demand', () => {
     expect((told.body.usage as JsonObject).iterations).toMatchObject([{ type: 'compaction' }])
   })
 
-  test('lets the conversation go on from the block', async () => {
+  test('lets the conversation continue from the block', async () => {
     const { simulator, block } = await make()
     expect((await ask(simulator, after(block), { headers })).status).toBe(200)
   })

@@ -136,7 +136,7 @@ describe('event streams', () => {
     expect(half).toEqual({ text: '{"type":"message', pieces: 1, error: undefined })
   })
 
-  test('an error can come as an event, in the place of all that would have followed', async () => {
+  test('an error can come as an event, instead of all that would have followed', async () => {
     const { text, error } = await readAll(await answerWith({ type: 'error-event', afterEvents: 2 }))
     const failure =
       'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'

@@ -47,7 +47,7 @@ describe('a made-up repository', () => {
 describe('its tools', () => {
   const bug = repository.bugs[0]!
 
-  test('fail the tests until the bug is mended, then pass', () => {
+  test('fail the tests until the bug is repaired, then pass', () => {
     const tools = toolsOf(repository)
     const command = { command: `npm test -- ${bug.testPath}` }
     const before = tools.run('Bash', command)

@@ -42,7 +42,7 @@ describe('half a character', () => {
     expect(await refusal(`{\n"x": "\\ud800"}`)).toBe(`${invalid} no low surrogate in string: line 2 column 7 (char 8)`)
   })
 
-  test('is refused wherever it stands: in inputs, results, the system prompt, tools', async () => {
+  test('is refused wherever it is: in inputs, results, the system prompt, tools', async () => {
     const call = { type: 'tool_use', id: 't', name: 'read', input: { path: 'a\ud800' } }
     const result = { type: 'tool_result', tool_use_id: 't', content: 'a\udc00' }
     for (const more of [{ messages: [user(text('a')), assistant(call), user(result)] }, { system: '\ud800' }]) {

@@ -28,7 +28,7 @@ const orphaned =
   'unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1. Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it.'
 
 describe('a call of a server tool', () => {
-  test('with its result behind it is taken, also in a later answer', async () => {
+  test('with its result after it is taken, also in a later answer', async () => {
     expect(
       await told(user(text('a')), assistant(search('srvtoolu_1'), found('srvtoolu_1'), text('b')), user(text('c'))),
     ).toBe('taken')

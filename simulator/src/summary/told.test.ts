@@ -45,7 +45,7 @@ Write a summary of the conversation above.`
   expect(conversationIn(text)).toEqual([user(say('Sign every line.')), user(say('Go on.')), assistant(say('Yes.'))])
 })
 
-test('the summary of a conversation that stands in the prompt keeps what the person said', async () => {
+test('the summary of a conversation that is in the prompt keeps what the person said', async () => {
   const summary = await textAnswered(summarizer(), requestOf([user(langChain)]))
   expect(summary).toContain('- Sign every line.\n\nAnd never touch the lexer.')
 })

@@ -188,7 +188,7 @@ describe('on a model that binds thinking', () => {
     expect((await ask(simulator, { ...body, messages })).status).toBe(200)
   })
 
-  test('a tail keeps its thoughts behind a summary that the API wrote', async () => {
+  test('a tail keeps its thoughts after a summary that the API wrote', async () => {
     const { simulator, body } = await conversation(bound)
     const head = { ...body, messages: body.messages.slice(0, 3) }
     const told = await ask(simulator, { ...head, compaction: { type: 'summarize' } }, { headers: beta })

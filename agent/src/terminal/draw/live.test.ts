@@ -80,7 +80,7 @@ test('a compaction shows its phase, tokens, time and how to cancel it', () => {
   ])
 })
 
-test('the cursor is where the text goes on, also in wrapped lines and after wide characters', () => {
+test('the cursor is where the text continues, also in wrapped lines and after wide characters', () => {
   const draw = (text: string) => drawLive({ ...ready, ...at(20), editor: editorWith(text) }, 0).cursor
   expect(draw('ab')).toEqual({ x: 4, y: 2 })
   expect(draw('日本')).toEqual({ x: 6, y: 2 })

@@ -51,7 +51,7 @@ a     1
   )
 })
 
-test('a table that does not fit goes on below itself', () => {
+test('a table that does not fit continues below itself', () => {
   const table = '| file | what changed |\n|--|--|\n| src/main.ts | the command line reads its options |'
   expect(markdownLines(table, plain(24))).toEqual([
     '- file: src/main.ts',
@@ -72,7 +72,7 @@ test('blocks that more text cannot change are finished', () => {
   expect(splitFinished('```\na\n\nb')).toEqual({ finished: '', rest: '```\na\n\nb' })
 })
 
-test('a code block that goes on and on is cut between lines, and stays code', () => {
+test('a code block that continues for long is cut between lines, and stays code', () => {
   const text = `\`\`\`ts\n${'let a = 1\n'.repeat(1_000)}let b`
   const { finished, rest } = splitFinished(text)
   expect(finished).toBe(`\`\`\`ts\n${'let a = 1\n'.repeat(1_000)}\`\`\`\n`)

@@ -133,7 +133,7 @@ describe('history', () => {
     expect(createHistory(path).entries()).toEqual(['one', 'two\nlines'])
   })
 
-  test('tells when it cannot be saved, and goes on', () => {
+  test('tells when it cannot be saved, and continues', () => {
     const blocked = join(folder, 'file')
     writeFileSync(blocked, '')
     const troubles: string[] = []

@@ -153,7 +153,7 @@ describe('the end of a command', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false)
   })
 
-  test('is the end of what it left running, and that is said', async () => {
+  test('is the end of what it left running, and that is reported', async () => {
     const bench = await setBench(allow)
     const text = await bench.say('Bash', { command: 'sleep 60 & echo $! > pid; echo done' })
     expect(text).toBe('done\n[Processes that it left running were ended. Use run_in_background to keep one.]')
@@ -205,7 +205,7 @@ describe('a long output', () => {
 describe('in the background', () => {
   const idIn = (text: string) => /bash_[0-9a-f]{8}/.exec(text)?.[0] ?? ''
 
-  test('a command goes on, is read piece by piece, and its end is told', async () => {
+  test('a command continues, is read piece by piece, and its end is told', async () => {
     let changes = 0
     const lines: string[] = []
     const bench = await setBench({

@@ -185,7 +185,7 @@ test('ripgrep is ended when the search is stopped', async () => {
   expect(await searching).toEqual({ type: 'failed', why: expect.stringMatching(/abort/i) })
 })
 
-test('a search that would take for ever is given up when it is stopped, and blocks nothing', async () => {
+test('a search that would take forever is given up when it is stopped, and blocks nothing', async () => {
   const bench = await setBench({ environment: { PATH: '' } })
   bench.write('a.txt', `${'a'.repeat(50)}!\n`)
   const controller = new AbortController()

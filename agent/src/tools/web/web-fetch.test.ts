@@ -131,7 +131,7 @@ test.each([
 })
 
 describe('a redirect', () => {
-  test('on the same host is followed, and not for ever', async () => {
+  test('on the same host is followed, and not forever', async () => {
     const url = await serve((request, response) => {
       if (request.url === '/end') response.setHeader('content-type', 'text/plain').end('Here.')
       else response.writeHead(302, { location: request.url === '/start' ? '/end' : '/ring' }).end()

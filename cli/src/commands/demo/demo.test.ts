@@ -71,7 +71,7 @@ test('the transcript tells the same story: each of the six happened in it', asyn
   expect(edits.at(-1)).toMatchObject({ type: 'undo', uuid: boundaries.at(-1)?.uuid })
 })
 
-test('what the agent recalled had left the context by then, and is what stands in the transcript', async () => {
+test('what the agent recalled had left the context by then, and is what is in the transcript', async () => {
   const { transcript, stdout } = plain
   const blocks = recordsOf(transcript).flatMap((record) => blocksOf(objectAt(record, 'message')?.content))
   const call = blocks.filter(isToolUse).find(({ name }) => name === 'recall')
@@ -80,7 +80,7 @@ test('what the agent recalled had left the context by then, and is what stands i
   expect(stdout).toContain('found in a message that is no longer in the context')
 })
 
-test('the file is sound, nobody holds it any more, and the rule is in the context it would go on with', async () => {
+test('the file is sound, nobody holds it any more, and the rule is in the context it would continue with', async () => {
   const { transcript } = plain
   const { findings } = fsck(transcript)
   expect(findings.filter(({ severity }) => severity !== 'note')).toEqual([])

@@ -76,7 +76,7 @@ test('a sub-agent is folded to one line where it was called', async () => {
   expect(lines.map(({ entries }) => entries)).toEqual([null, null, 4, null, null])
 })
 
-test('a compaction opens an epoch, and what it kept stands behind its summary', async () => {
+test('a compaction opens an epoch, and what it kept stands after its summary', async () => {
   const { records } = session()
     .user('begin')
     .assistant('ready')

@@ -160,7 +160,7 @@ describe('prepareStep', () => {
     for (const [at, message] of sent.entries()) expect(message).toBe(messages[at])
   })
 
-  test('keeps the newest messages when it reduces, and goes on from what it gave back', async () => {
+  test('keeps the newest messages when it reduces, and continues from what it gave back', async () => {
     const own = everlong({ model: offline(), environment: {}, settings: { contextWindow: 60_000 } })
     const { messages: sent } = await own.prepareStep({ ...step, messages })
     expect(sent.at(-1)).toBe(next)

@@ -79,7 +79,7 @@ describe('a history', () => {
     expect(texts(history)).toEqual(['u one', 'a two', 'u three'])
   })
 
-  test('with a changed message goes on from the common beginning', async () => {
+  test('with a changed message continues from the common beginning', async () => {
     const history = await started()
     await history.prepare([user('one'), assistant('two'), user('three')])
     const { id } = history.session

@@ -84,7 +84,7 @@ test('a session that is opened again knows the context that it wrote: nothing is
   expect(fresh.filter(({ type }) => type === 'user' || type === 'assistant')).toHaveLength(2)
 })
 
-test('a host that did not get to store the newest context goes on from the one before', async () => {
+test('a host that did not get to store the newest context continues from the one before', async () => {
   const store = memorySessions()
   const { messages } = await converse(await started(store), [], [...rules, ...turns(0)])
   const given = [...messages, answer, user('Go on.')]

@@ -28,7 +28,7 @@ class FakeModel {
   }
 }
 
-test('a summary is asked for without thinking and outside the stream, and the agent’s own model goes on thinking', async () => {
+test('a summary is requested without thinking and outside the stream, and the agent’s own model keeps thinking', async () => {
   const asked: unknown[] = []
   const model = new FakeModel('enabled', asked)
   const client = chatModelClient(

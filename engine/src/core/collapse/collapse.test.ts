@@ -140,7 +140,7 @@ describe('staging', () => {
   if (!span) throw new Error('No span to stage.')
   const asked = String(isObject(span.parts[0]) ? span.parts[0].content : '')
 
-  test('what the person asked stands in the summary word for word', async () => {
+  test('what the person asked is in the summary word for word', async () => {
     const staging = await stageCollapse({
       span,
       client: answering({ content: [{ type: 'text', text: 'It was mended.' }] }),

@@ -205,7 +205,7 @@ describe('what stands beside a summary', () => {
     expect([quoted('Never rename the exports.'), quoted('Never push to main.')]).toEqual([1, 1])
   })
 
-  test('earlier words are told once each, with the question behind a short reply, and what was said to last goes last', () => {
+  test('earlier words are reported once each, with the question after a short reply, and what was said to last goes last', () => {
     const earlier = [
       human('Look at the parser first.'),
       human('look at the parser FIRST'),

@@ -43,7 +43,7 @@ const jobOf = (some: readonly JsonObject[], more: Partial<CompactionJob> = {}): 
   ...more,
 })
 
-describe('what a compaction goes on from', () => {
+describe('what a compaction continues from', () => {
   test('is read off the boundary before it', () => {
     const history = historyOf(jobOf(records))
     expect(history.summary).toContain('In short.')

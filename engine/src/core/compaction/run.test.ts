@@ -337,7 +337,7 @@ describe('the latest request', () => {
     expect(text).toContain('(while the agent was working) "And hurry."')
   })
 
-  test('comes behind what was restored and what hooks say', async () => {
+  test('comes after what was restored and what hooks say', async () => {
     const restore = async () => ({
       pieces: [{ kind: 'file', title: 'a.ts', text: 'export {}', tokens: 3 }],
       notRestored: [],
@@ -360,7 +360,7 @@ describe('the latest request', () => {
     ).toBe(true)
   })
 
-  test('is not repeated where it is kept verbatim behind the summary, and is where only an older part is', async () => {
+  test('is not repeated where it is kept verbatim after the summary, and is where only an older part is', async () => {
     const records = conversation(20, ['Paint the gate green.'])
     const kept = await compacted(records, { model: offline, partial: { type: 'up-to', uuid: 'e-38' } })
     expect(kept.summary).not.toContain('latest request, verbatim')

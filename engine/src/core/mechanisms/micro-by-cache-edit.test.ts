@@ -202,7 +202,7 @@ describe('micro-compact by cache edit', () => {
     })
   })
 
-  test('what was begun here goes on here: the server would clear it once more, in its own words', () => {
+  test('what was begun here continues here: the server would clear it once more, in its own words', () => {
     const built = session().user('go')
     for (const id of ids(1, 20)) built.toolUse(id, 'Bash').toolResult(id, text(100))
     const { records } = built
@@ -253,7 +253,7 @@ describe('what it costs', () => {
     })
   })
 
-  test('is the prefix behind the first result where the server clears: then it has to pay', () => {
+  test('is the prefix after the first result where the server clears: then it has to pay', () => {
     const server = (expectedTurns: number) => planOf(12, { client: { contextManagement: true }, expectedTurns })
     expect(server(1)).toMatchObject({ type: 'declined', reason: 'does-not-pay', worth: { pays: false } })
     const { worth } = server(1_000)

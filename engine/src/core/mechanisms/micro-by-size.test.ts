@@ -250,7 +250,7 @@ describe('on a model that binds its thinking to the prefix', () => {
   const with_ = (boundThinking: 'delegate' | 'remove' | 'decline', contextManagement: boolean) =>
     planOf(built(), { client: { contextManagement } }, { boundThinking })
 
-  test('thinking behind the change is removed, whole, with the results', () => {
+  test('thinking after the change is removed, whole, with the results', () => {
     const view = viewOf(built().records)
     expect(with_('remove', true)).toMatchObject({
       thinking: 'removed',
@@ -301,7 +301,7 @@ describe('on a model that binds its thinking to the prefix', () => {
   })
 })
 
-test('the request keeps its shape; the text in the place of a result is all that differs', () => {
+test('the request keeps its shape; only the text of the cleared result differs', () => {
   const built = shells(25_000, 20_000, 10_000, 10_000, 10_000)
   const plan = planOf(built, {}, { recall: true })
   const place = { uuid: 'e1', parentUuid: built.last, timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }

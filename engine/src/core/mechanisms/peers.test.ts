@@ -190,7 +190,7 @@ describe('clearing', () => {
 
 describe('one long tool loop', () => {
   // gemini-cli cuts only at human messages: of 603 items it summarizes 2.
-  test('can be cut behind each of its rounds, when a summary comes before the rest', () => {
+  test('can be cut after each of its rounds, when a summary comes before the rest', () => {
     const { messages } = viewOf(loop(300, 10).records)
     const cuts = legalCuts(messages, { before: 'user-message' })
     const found = messages.filter((_, at) => cuts(at)).length
@@ -205,7 +205,7 @@ describe('one long tool loop', () => {
 
 describe('a repaired request', () => {
   // codex gives its synthetic results fixed ids, because changing ids would break the prompt cache.
-  test('stays the same bytes while the conversation goes on', () => {
+  test('stays the same bytes while the conversation continues', () => {
     const built = session().user('go').toolUse('t1', 'Bash', {}, { model }).user('stop')
     const repaired = () =>
       repairRequest(viewOf(built.records).messages).messages.map((message) => JSON.stringify(message))

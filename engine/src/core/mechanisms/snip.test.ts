@@ -37,7 +37,7 @@ const append = (built: SessionBuilder, edits: readonly Edit[]) => {
 }
 
 describe('a snip', () => {
-  test('grows to whole rounds, and one line stands in its place', () => {
+  test('grows to whole rounds, and one line is in its place', () => {
     const built = detour()
     const edits = editsOf(built, { from: 'r1', to: 'r1', marker: '[a detour]' })
     expect(edits).toMatchObject([{ type: 'drop-range', to: 'r2', marker: '[a detour]', mechanism: 'snip' }])
@@ -62,7 +62,7 @@ describe('a snip', () => {
     expect(editsOf(detour(), { from: 'paste', to: 'paste', marker: shorter })).toHaveLength(1)
   })
 
-  test('of a huge paste takes nothing else, though it stands in one message with results', () => {
+  test('of a huge paste takes nothing else, though it is in one message with results', () => {
     expect(editsOf(detour(), { from: 'paste', to: 'paste' })).toEqual([
       {
         type: 'drop-range',
@@ -111,7 +111,7 @@ describe('a snip', () => {
     expect(viewSize(viewOf(built.records))).toMatchObject({ tokens: 11_020, source: 'usage' })
   })
 
-  test('on a model that binds thinking takes the thinking behind it along, or is declined', () => {
+  test('on a model that binds thinking takes the thinking after it along, or is declined', () => {
     const built = session()
       .user(text(500), { uuid: 'paste' })
       .assistant([thinkingBlock('hm'), { type: 'text', text: 'well' }], { model: 'claude-opus-5-5' })

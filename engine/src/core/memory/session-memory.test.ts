@@ -287,7 +287,7 @@ describe('extraction', () => {
     expect(JSON.stringify(request.messages.at(-1))).toContain('has about 2250 tokens and may have 2000')
   })
 
-  test('behind results of tools it stands in the same message, so that roles alternate', () => {
+  test('after results of tools it is in the same message, so that roles alternate', () => {
     const request = extractionRequest({
       notes: noted({}),
       conversation,

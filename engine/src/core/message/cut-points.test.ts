@@ -36,7 +36,7 @@ describe('legal cuts', () => {
     expect(cutsOf(apart, legalCuts(apart, { before: 'user-message' }))).toEqual([0, 1, 3, 4])
   })
 
-  test('keep a server tool with its result where an answer goes on in another message', () => {
+  test('keep a server tool with its result where an answer continues in another message', () => {
     const search: Block = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }
     const found: Block = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
     const messages = [u(text), a(search, use('t1')), u(result('t1')), a(found, text), u(text)]

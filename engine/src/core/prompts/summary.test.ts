@@ -23,7 +23,7 @@ describe('the prompt', () => {
     },
   )
 
-  test('further instructions stand in a part of their own near the end; blank ones make none', () => {
+  test('further instructions are in a part of their own near the end; blank ones make none', () => {
     const words = summaryPrompt({ instructions: '  keep it short\n\nname the ticket ' })
     expect(words).toContain('\n\nFurther instructions for this summary:\nkeep it short\n\nname the ticket\n\nRemember:')
     expect(summaryPrompt({ instructions: ' \n ' })).toBe(summaryPrompt())
@@ -53,7 +53,7 @@ describe('the prompt', () => {
 describe('the continuation', () => {
   const summary = 'All is well.'
 
-  test('by hand it adds nothing, by itself it goes on with the task, on its own it is no first start', () => {
+  test('by hand it adds nothing, by itself it continues with the task, on its own it is no first start', () => {
     expect(continuationText({ summary, mode: 'manual' })).toBe(
       'This conversation continues from an earlier one whose context ran out. The summary below covers the earlier part.\n\nSummary:\nAll is well.',
     )

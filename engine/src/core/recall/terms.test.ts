@@ -44,7 +44,7 @@ test('a long phrase is looked for by its first 32 words, which are enough', () =
   expect(parseTerms('a'.repeat(300))).toEqual([{ ...exact('a'.repeat(256)), isExact: false }])
 })
 
-test('encoded bytes are left out, and what stands around them is found', () => {
+test('encoded bytes are left out, and the text around them is found', () => {
   const text = `before ${'QUJD'.repeat(200)} after`
   expect(indexable(text)).toBe('before   after')
 })

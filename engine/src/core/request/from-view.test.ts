@@ -23,7 +23,7 @@ test('the content of a message that did not change is the same object in the nex
   expect(same.length).toBeGreaterThanOrEqual(before.length - 2)
 })
 
-test('a date behind its name does not make it another model, and thinking of another one goes where it is bound', () => {
+test('a date after its name does not make it another model, and thinking of another one goes where it is bound', () => {
   const said = (id: string, name: string): readonly Entry[] => [
     { position, record: { type: 'user', uuid: `u${id}`, parentUuid: null, message: { role: 'user', content: 'go' } } },
     {
@@ -60,7 +60,7 @@ test('a date behind its name does not make it another model, and thinking of ano
   expect(didFor('nobody-knows-1', { model: 'nobody-knows-2' })).toEqual(['thinking-dropped'])
 })
 
-test('an edit voids the thinking behind it also where thinking of another model is void already', () => {
+test('an edit voids the thinking after it also where thinking of another model is void already', () => {
   const fold = createFold()
   const thought = { type: 'thinking', thinking: 'hm', signature: 'c2ln' }
   const answer = (id: string, name: string, block: JsonObject) => ({

@@ -58,7 +58,7 @@ describe('the repairer', () => {
   })
 
   // opencode#27594, cc#24670: an interrupted call leaves a use without a result.
-  test('tells the model that a call never got its result, right behind the call', () => {
+  test('tells the model that a call never got its result, right after the call', () => {
     expect(shapesOf([u(text('go')), a(use('t1'), use('t2')), u(result('t2'), text('stop'))])).toEqual({
       shape: 'u a[tu2] u[tr2 t]',
       did: ['result-added'],
@@ -113,7 +113,7 @@ describe('the repairer', () => {
     })
   })
 
-  test('merges the pieces of one answer, whose results come behind all of them', () => {
+  test('merges the pieces of one answer, whose results come after all of them', () => {
     expect(shapesOf([u(text('go')), a(use('t1')), a(use('t2')), u(result('t1')), u(result('t2'))])).toEqual({
       shape: 'u a[tu2] u[tr2]',
       did: ['messages-merged', 'messages-merged'],
@@ -132,7 +132,7 @@ describe('the repairer', () => {
   })
 
   // cc#45286: results of parallel calls end up one message too late.
-  test('moves a result that comes too late, or too early, behind its call', () => {
+  test('moves a result that comes too late, or too early, after its call', () => {
     const late = [u(text('go')), a(use('t1')), u(text('hm')), a(text('ok')), u(result('t1'))]
     expect(shapesOf(late)).toEqual({ shape: 'u a[tu] u[tr t] a', did: ['result-moved', 'empty-dropped'] })
     const early = [u(text('go'), result('t1')), a(use('t1')), u(text('hm'))]

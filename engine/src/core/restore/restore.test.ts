@@ -120,7 +120,7 @@ describe('files', () => {
     expect((await titles({ files, touched })).put).toEqual(['File e1', 'File e2', 'File r1', 'File r2', 'File r3'])
   })
 
-  test('what the user has moved on from comes behind what is being worked on', async () => {
+  test('what the user has moved on from comes after what is being worked on', async () => {
     const names = ['old edit', 'read', 'old read', 'edit']
     const files = storeOf(Object.fromEntries(names.map((name) => [name, `text of ${name}`])))
     const touched = names.map((path) =>
@@ -270,7 +270,7 @@ describe('files', () => {
     ])
   })
 
-  test('a file to be seen in the kept messages is not put back, a pointer to an older read is no sight of it', async () => {
+  test('a file to be seen in the kept messages is not restored, a pointer to an older read is no sight of it', async () => {
     const read = (id: string, path: string, text: string) =>
       [
         { role: 'assistant', origin: 'assistant', content: [{ type: 'tool_use', id, name: 'Read', input: { path } }] },

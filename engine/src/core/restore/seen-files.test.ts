@@ -195,7 +195,7 @@ test('a file that was removed or moved away is gone, until it is written again',
   }
 })
 
-test('rule files and files that were put back are shown as well', async () => {
+test('rule files and files that were restored are shown as well', async () => {
   const seen = createSeenFiles()
   const attach = (attachment: JsonObject & { type: string }) =>
     seen.add({ role: 'user', origin: 'attachment', attachment: attachment.type, content: 'x' }, { attachment })

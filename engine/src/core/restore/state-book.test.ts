@@ -142,7 +142,7 @@ describe('skills and commands', () => {
     say(book, 'meta', text)
   }
 
-  test('what a skill says comes behind its call, what a command says behind its name', () => {
+  test('what a skill says comes after its call, what a command says after its name', () => {
     const skills = skillsOf((book) => {
       const id = use(book, { name: 'Skill', input: { skill: 'review' } })
       say(book, 'meta', 'How to review', { sourceToolUseID: id })
@@ -253,7 +253,7 @@ describe('agents in the background', () => {
   })
 })
 
-test('a skill that was put back as an earlier one is not running when the session is opened again', () => {
+test('a skill that was restored as an earlier one is not running when the session is opened again', () => {
   const restored = (name: string, isRunning: boolean) => ({
     ...{ type: 'skills', content: `Skill ${name}\nHow to`, isRestored: true },
     state: { skill: { name, isRunning } },
@@ -272,7 +272,7 @@ test('a skill that was put back as an earlier one is not running when the sessio
   ])
 })
 
-test('what was put back by an earlier compaction is read back where the records before it are not', () => {
+test('what was restored by an earlier compaction is read back where the records before it are not', () => {
   const restored = (type: string, content: string, more: JsonObject = {}) => ({
     type,
     content,

@@ -145,7 +145,7 @@ describe('compactions that follow one another at once', () => {
     return { finished, tripped: world.events.filter(({ type }) => type === 'breaker-tripped'), notices }
   }
 
-  test('open the breaker when they were prepared in the background, and it is said once', async () => {
+  test('open the breaker when they were prepared in the background, and it is reported once', async () => {
     const { finished, tripped, notices } = await rounds({ ...reduced, background: { from: 0.5 } }, async (session) => {
       const before = await session.prepare()
       // The summary is ready, and the next request uses it.

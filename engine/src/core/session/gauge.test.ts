@@ -28,8 +28,8 @@ function talk(world: World, rounds: number, tokens: number, from = 0): readonly 
   return asked
 }
 
-describe('the gauge while time goes on', () => {
-  test('falls by what a collapse freed, and goes on resting on what was reported', async () => {
+describe('the gauge over time', () => {
+  test('falls by what a collapse freed, and still rests on what was reported', async () => {
     const settings: EngineSettings = { ...small, collapse: true, reductions: { microCompact: false } }
     const world = createTestWorld({ settings, model: scripted(() => 'In short.') })
     talk(world, 7, 4_200)

@@ -80,7 +80,7 @@ const extracted: Extraction = { type: 'extracted', notes: someNotes, usage: noTo
 const settle = () => new Promise((resolve) => setTimeout(resolve))
 
 describe('the keeper of the notes', () => {
-  test('one at a time: a newer trigger waits, and goes on from what it had seen itself', async () => {
+  test('one at a time: a newer trigger waits, and continues from what it had seen itself', async () => {
     const { store, asked } = storeOf()
     const keeper = new MemoryKeeper({ store, isResumed: false })
     let tokens = 12_000

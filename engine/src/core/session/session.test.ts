@@ -340,7 +340,7 @@ describe('guards', () => {
     expect(model.requests.map(({ source }) => source)).toEqual(Array.from({ length: 6 }, () => 'turn'))
   })
 
-  test('three failures in a row open the breaker; it is said once, and no further attempt is made', async () => {
+  test('three failures in a row open the breaker; it is reported once, and no further attempt is made', async () => {
     const world = sized(24_000, { compaction: [failingMechanism('sharing')] })
     const notices: string[] = []
     for (let at = 0; at < 6; at++) {
@@ -490,7 +490,7 @@ describe('a summary that a host adds', () => {
 })
 
 describe('while a compaction runs', () => {
-  test('what a person types is held, written down as queued, and stands behind the summary', async () => {
+  test('what a person types is held, written down as queued, and stands after the summary', async () => {
     let world: World | undefined
     const during = async () => {
       world?.session.add({ role: 'user', content: 'One more thing.' })

@@ -184,7 +184,7 @@ test('what the server was asked to leave out stays left out, and nothing more go
   expect(await kept()).toBeUndefined()
 })
 
-test('where a cached prefix can be edited, the deletions stand at the end, behind the mark', async () => {
+test('where a cached prefix can be edited, the deletions stand at the end, after the mark', async () => {
   const world = worldWith({ model: scripted(() => 'x', { capabilities: { cacheEdits: true } }) })
   world.session.add({ role: 'user', content: 'Go.' })
   for (let at = 1; at <= 12; at++) round(world, at, 100)

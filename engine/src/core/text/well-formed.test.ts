@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { wellFormed, wellFormedValue } from './cut.ts'
 
-test('half characters are replaced wherever they stand, in keys too', () => {
+test('half characters are replaced wherever they are, in keys too', () => {
   expect(wellFormed('a\ud800b😀')).toBe('a\ufffdb😀')
   const block = { type: 'tool_use', id: 't\udc00', input: { 'k\ud800': [1, null, { deep: 'x\ud83d' }], ok: true } }
   expect(wellFormedValue(block)).toEqual({

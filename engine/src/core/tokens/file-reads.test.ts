@@ -23,7 +23,7 @@ describe('a read that was asked to go to the end', () => {
     expect(duplicates(reads([{ offset: 90, limit: 10 }, lines(10)], [{}, lines(120)]))).toEqual(['t0'])
   })
 
-  test('and was ended by the client does not bring again what lies behind its end', () => {
+  test('and was ended by the client does not bring again what lies after its end', () => {
     expect(duplicates(reads(tail, [{}, lines(2_000)]))).toEqual([])
     expect(duplicates(reads([{ offset: 900, limit: 100 }, lines(100)], [{}, lines(2_000)]))).toEqual(['t0'])
   })

@@ -223,7 +223,7 @@ test('a call names every file that it touches, and those that it changes', () =>
   expect(paths('Write', { file_path: 'a' })).toEqual([['a'], ['a']])
 })
 
-test('whatever stands in an input, nothing throws and no field has a wrong type', () => {
+test('whatever is in an input, nothing throws and no field has a wrong type', () => {
   const names = ['Read', 'Edit', 'Write', 'apply_patch', 'shell', 'editor', 'TodoWrite', 'Skill', 'Task', 'x']
   const keys = ['path', 'command', 'cmd', 'edits', 'diff', 'todos', 'plan', 'offset', 'view_range', 'content', 'skill']
   const input = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...keys), fc.jsonValue()))

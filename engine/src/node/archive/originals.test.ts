@@ -133,7 +133,7 @@ test('any text in a result comes back the same, half characters and control char
   )
 })
 
-test('bytes that are no sound UTF-8 come back as they are, also behind another record on the same line', () => {
+test('bytes that are no sound UTF-8 come back as they are, also after another record on the same line', () => {
   const first = Buffer.concat([
     Buffer.from('{"type":"user","uuid":"a","x":"'),
     Buffer.from([0xff, 0xfe]),

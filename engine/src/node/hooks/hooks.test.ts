@@ -98,7 +98,7 @@ describe('shell commands', () => {
   test.each([
     ['a command before it has something to say', 'echo keep the schema', 'echo not now >&2; exit 2'],
     ['a command before it fails', 'exit 1', `echo '{"decision":"block","reason":"not now"}'`],
-  ])('a veto counts wherever it stands: %s', async (_, first, second) => {
+  ])('a veto counts wherever it is: %s', async (_, first, second) => {
     expect((await shell('PreCompact', first, second, 'echo and more').run(before)).veto).toBe('not now')
   })
 
@@ -316,7 +316,7 @@ describe('settings', () => {
     expect(readHookSettings(undefined)).toEqual({ type: 'read', settings: {} })
   })
 
-  test('a mistake is said with its place', () => {
+  test('a mistake is reported with its place', () => {
     expect(readHookSettings({ PreCompact: [{ hooks: [{ type: 'command' }] }] })).toEqual({
       type: 'wrong',
       problem: expect.stringContaining('hooks.PreCompact.0.hooks.0.command'),

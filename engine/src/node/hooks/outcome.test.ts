@@ -9,7 +9,7 @@ const printed = (stdout: string) => ({
   timeoutMs: 1_000,
 })
 
-test('of several vetoes and summaries the first counts, wherever it stands', () => {
+test('of several vetoes and summaries the first counts, wherever it is', () => {
   const parts = [{ instructions: ['a'] }, { veto: 'one', summary: 'first' }, { veto: 'two', summary: 'second' }]
   expect(mergeOutcomes(parts)).toEqual({ ...noOutcome, instructions: ['a'], veto: 'one', summary: 'first' })
   expect(mergeOutcomes([{ summary: 'first' }, { veto: 'late' }])).toMatchObject({ veto: 'late', summary: 'first' })

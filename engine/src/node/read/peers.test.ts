@@ -83,7 +83,7 @@ test('the recall tool is the same bytes before anything was cleared and after', 
 
 // cc#26771, and the bare "content cleared" of Claude Code and opencode: nothing says where the original is. claude-code-router
 // writes a bearer token into the prompt for it, although an id is enough.
-test('what stands in the place of a result says how to get it back, and nothing secret', async () => {
+test('what replaces a result says how to get it back, and nothing secret', async () => {
   const path = written(['the schema'])
   await cleared(path, ['t0'])
   const { messages } = readTranscript(path).view
@@ -93,7 +93,7 @@ test('what stands in the place of a result says how to get it back, and nothing 
 })
 
 // OpenHarness#191, pi#6832: a broken file stays broken, because every later run starts with it.
-test('a session whose calls lost their results opens, is cleared, and goes on', async () => {
+test('a session whose calls lost their results opens, is cleared, and continues', async () => {
   const path = written(['a'.repeat(1_000), 'b'.repeat(1_000)])
   const lost = session({ ids: (name) => `late-${name}` })
     .toolUse('lost', 'Bash', {})

@@ -68,7 +68,7 @@ describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is 
     expect(tallyOf(live.entries)).toMatchObject({ toolUses: 194, toolResults: 192, unpaired: 2 })
   })
 
-  test('the Codex rollout has its compaction, and the new history comes right behind it', () => {
+  test('the Codex rollout has its compaction, and the new history comes right after it', () => {
     const scan = scanFile(inFolder('codex-0.118-1compacted.jsonl'))
     expect(scan.format).toBe('codex')
     expect(scan.boundaries.length).toBe(1)

@@ -72,7 +72,7 @@ test('reading answers with the text as it was, or the lines that were asked for'
   ])
 })
 
-test('what stands in the place of a cleared result can be handed to the tool as it is', () => {
+test('what replaces a cleared result can be handed to the tool as it is', () => {
   const { run } = toolOver(tale)
   const left = `${clearedText} ${recallPointer('t1')}`
   expect(left).toBe('[Old tool result content cleared] recall({"read":"t1"})')

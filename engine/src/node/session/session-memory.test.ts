@@ -136,7 +136,7 @@ test('a wait for a running extraction ends after 15 seconds, and one older than 
   if (held.type === 'acquired') held.lease.release()
 })
 
-test('an extraction that was killed in the middle leaves the notes as they were, and the next one goes on at once', async () => {
+test('an extraction that was killed in the middle leaves the notes as they were, and the next one continues at once', async () => {
   const memory = openMemory(join(folder, 'six.jsonl'))
   await memory.extract(inputOf(client('Worklog', 'before')))
   const module = new URL('./session-memory.ts', import.meta.url).href

@@ -42,7 +42,7 @@ const clear = { type: 'clear-results', toolUseIds: ['t1'], mechanism: 'micro-by-
 const resultOf = ({ view }: Transcript) => JSON.stringify(view.messages[2]?.content)
 
 describe('edits applied to a file', () => {
-  test('are appended behind what is there, hang on the newest entry, and are in force', async () => {
+  test('are appended after what is there, hang on the newest entry, and are in force', async () => {
     const path = small()
     const before = readFileSync(path)
     const file = readTranscript(path)

@@ -89,7 +89,7 @@ describe('repair', () => {
     expect(readFileSync(to, 'utf8')).toBe(`${line}\n${line}\n`)
   })
 
-  test('of any damaged file has no errors left, the same live window, and nothing more to mend', {
+  test('of any damaged file has no errors left, the same live window, and nothing more to repair', {
     timeout: 90_000,
   }, () => {
     fc.assert(

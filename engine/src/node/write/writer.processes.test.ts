@@ -225,7 +225,7 @@ describe('a writer that was stopped past the end of its lease', () => {
     return worker
   }
 
-  test('is told that the lease is lost when another took it, and writes nothing', async () => {
+  test('is informed that the lease is lost when another took it, and writes nothing', async () => {
     const worker = await openAndStop()
     let result = await openWriter(session, { owner: 'the second', graceMs: 150 })
     for (let tries = 0; tries < 500 && result.type === 'held'; tries++) {
@@ -248,7 +248,7 @@ describe('a writer that was stopped past the end of its lease', () => {
     )
   })
 
-  test('goes on when nobody took it', async () => {
+  test('continues when nobody took it', async () => {
     const worker = await openAndStop()
     await pause(600)
     worker.signal('SIGCONT')

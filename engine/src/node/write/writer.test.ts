@@ -36,7 +36,7 @@ describe('what is written', () => {
     )
   })
 
-  test('stands in the order of the calls, however many call at once', async () => {
+  test('is in the order of the calls, however many call at once', async () => {
     const order: string[] = []
     const writer = await opened(session)
     const callers = Array.from({ length: 5 }, async (_, caller) => {

@@ -19,7 +19,7 @@ describe('the size of an image', () => {
     expect(imageSize(data)).toEqual({ width: 320, height: 200 })
   })
 
-  test('is read behind the head of a data URL', () => {
+  test('is read after the head of a data URL', () => {
     const gif = base64(...ascii('GIF89a'), 0x40, 0x01, 0xc8, 0x00, 0, 0)
     expect(imageSize(`data:image/gif;base64,${gif}`)).toEqual({ width: 320, height: 200 })
   })

@@ -57,7 +57,7 @@ describe('decoding a line', () => {
     expect(decodeLine(text(a).slice(0, 40) + text(b) + text(note)).records).toEqual([b, note])
   })
 
-  test('behind a cut, parts of the record that was cut are no records', () => {
+  test('after a cut, parts of the record that was cut are no records', () => {
     const cut = '{"type":"assistant","uuid":"1","message":{"content":[{"type":"text","text":"a"},{"type":"text","te'
     const next = '{"type":"user","uuid":"2","message":{"content":[{"type":"text","text":"b"}]}}'
     expect(decodeLine(`${cut}"x":{"type":"text","text":"inner"} ${next}`).records).toEqual([JSON.parse(next)])

@@ -23,7 +23,7 @@ describe('the messages of a window', () => {
     ])
   })
 
-  test('read a text in the place of a message, as the oldest clients wrote it', () => {
+  test('read a text instead of a message, as the oldest clients wrote it', () => {
     const records = [
       { type: 'user', uuid: 'u1', parentUuid: null, message: 'hello as text' },
       { type: 'assistant', uuid: 'a1', parentUuid: 'u1', message: 'an answer as text' },

@@ -45,7 +45,7 @@ describe('the ancestry of an entry', () => {
     expect(ancestry(records, 'a2')).toEqual(['u1', 'u2', 'a2'])
   })
 
-  test('of a root that names what it continues goes on there, with and without a legacy record', () => {
+  test('a root continues at the entry that it names, with and without a legacy record', () => {
     const compacted = { type: 'compact_system', uuid: 'c', message: 'conversation_compacted', metadata: {} }
     const before = () => session().user('1').assistant('2')
     const after = (built: ReturnType<typeof session>) => built.user('3', continuing('a1')).assistant('4').records

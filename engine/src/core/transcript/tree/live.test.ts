@@ -78,7 +78,7 @@ describe('the live window', () => {
     expect(windowOf(records).uuids).toEqual(['b1', 's1', 'u2'])
   })
 
-  test('a ring of parents is cut instead of followed for ever', () => {
+  test('a ring of parents is cut instead of followed forever', () => {
     const { records } = session().user('first', { parent: 'a1' }).assistant('one').user('second')
     expect(windowOf(records)).toMatchObject({ uuids: ['u1', 'a1', 'u2'], stop: 'orphan' })
   })
@@ -121,7 +121,7 @@ describe('kept messages', () => {
   const before = () => session().user('old').assistant('old').user('kept question').assistant('kept answer')
   const expected = ['b1', 's1', 'u2', 'a2', 'u3']
 
-  test('that lie before the boundary come behind the summary (layout B)', () => {
+  test('that lie before the boundary come after the summary (layout B)', () => {
     const { records } = before()
       .boundary({ kept: ['u2', 'a2'] })
       .summary('so far')

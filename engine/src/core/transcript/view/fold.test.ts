@@ -110,7 +110,7 @@ describe('the fold', () => {
     expect(contentsOf(viewOf(built))).toEqual(['one', [textBlock('1')], 'two', [textBlock('2')]])
   })
 
-  test('shows no system reminder in the place of a range, and cuts no character in half', () => {
+  test('shows no system reminder instead of a range, and cuts no character in half', () => {
     const shown = (change: Edit) => contentsOf(viewOf(edit(session().user('one').assistant('1'), change, 'e1')))
     const range = { from: 'u1', to: 'a1' }
     const text = `<system-reminder>${'x'.repeat(59_982)}😀`
@@ -429,7 +429,7 @@ describe('rewind', () => {
   const first = () => session().user('one').assistant('1')
   const second = (built: SessionBuilder) => built.user('two').assistant('2')
 
-  test('gives the view as it was, goes on from there, and can be undone', () => {
+  test('gives the view as it was, continues from there, and can be undone', () => {
     const whole = second(first())
     const all = bytesOf(viewOf(whole))
     const back = edit(whole, { type: 'rewind', to: 'a1' }, 'w1')
@@ -461,7 +461,7 @@ describe('bound thinking', () => {
       .assistant([thinkingBlock('b'), textBlock('done')])
 
   // No peer handles it: on models that bind thinking, an edit before the thinking makes the next request fail with status 400.
-  test('is void behind the place of an edit, in the answers from before it', () => {
+  test('is void after the place of an edit, in the answers from before it', () => {
     const edited = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
       .user('two')
       .assistant([thinkingBlock('c'), textBlock('sure')])
@@ -482,7 +482,7 @@ describe('bound thinking', () => {
     expect(viewOf(edit(edited, { type: 'undo', uuid: 'e1' }, 'x1')).changed).toEqual(new Set())
   })
 
-  test('of kept messages is void: a summary stands before them', () => {
+  test('of kept messages is void: a summary comes before them', () => {
     const compacted = talk()
       .boundary({ kept: ['a3', 'a4'] })
       .summary('so far')
@@ -548,7 +548,7 @@ describe('what peers got wrong', () => {
   })
 
   // Mastra's ToolCallFilter and agenc-core#2156: a window that slides rewrites earlier messages with every answer.
-  test('what stands before an edit, and all that was folded, stays the same bytes while the conversation goes on', () => {
+  test('what comes before an edit, and all that was folded, stays the same bytes while the conversation continues', () => {
     const edited = edit(talk(), { type: 'drop-range', from: 'u1', to: 'a1', marker: '[gone]' }, 'e1')
     const before = viewOf(edited.user('three')).messages
     const after = viewOf(edited.assistant('3').user('four').assistant('4')).messages

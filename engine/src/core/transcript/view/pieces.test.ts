@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { shapeOf } from '../../message/shape.ts'
 import { mergedMessages, mergePieces } from './pieces.ts'
 
-test('an attachment that was written between two parts of one answer comes behind the whole answer', () => {
+test('an attachment that was written between two parts of one answer comes after the whole answer', () => {
   const part = (text: string) => ({
     role: 'assistant' as const,
     origin: 'assistant' as const,
