@@ -97,41 +97,36 @@ function isLike(value: unknown, example: Example): boolean {
   return typeof value === typeof example && (typeof value !== 'number' || Math.abs(value) <= latestTime)
 }
 
+type OptionalKeys<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T]
+type Examples<T, Keys extends keyof T> = { readonly [Key in Keys]: Example }
+
 /** `{ path: 'a.ts', last: 3 }` → a file; `{ path: 'a.ts' }` and `{ path: 3, last: 3 }` → undefined. `optional` fields may be missing. */
-function factOf<T>(fields: Record<keyof T, Example>, optional: readonly (keyof T)[] = [], longest = maxText) {
+function factOf<T>(
+  required: Examples<T, Exclude<keyof T, OptionalKeys<T>>>,
+  optional: Examples<T, OptionalKeys<T>>,
+  longest = maxText,
+) {
   return (item: unknown): T | undefined => {
     if (!isObject(item)) return undefined
-    const read = Object.entries<Example>(fields)
+    const read = Object.entries<Example>({ ...required, ...optional })
       .filter(([key, example]) => isLike(item[key], example))
       .map(([key]) => [key, typeof item[key] === 'string' ? headOf(item[key], longest) : item[key]])
     const fact: JsonObject = Object.fromEntries(read)
-    const isWhole = Object.keys(fields).every((key) => key in fact || optional.includes(key as keyof T))
-    return isWhole ? (fact as T) : undefined
+    return Object.keys(required).every((key) => key in fact) ? (fact as T) : undefined
   }
 }
 
+const kinds = ['message', 'queued', 'rejection', 'answer', 'approval', 'task'] as const
 const readExchange = factOf<Omit<Exchange, 'steps'>>(
-  {
-    kind: ['message', 'queued', 'rejection', 'answer', 'approval', 'task'],
-    text: '',
-    about: '',
-    report: '',
-    done: '',
-    last: 0,
-    uuid: '',
-    lasts: true,
-  },
-  ['about', 'report', 'done', 'uuid', 'lasts'],
+  { kind: kinds, text: '', last: 0 },
+  { about: '', report: '', done: '', uuid: '', lasts: true },
   maxSaid,
 )
-const readRule = factOf<Rule>({ text: '', by: ['human', 'agent'], last: 0, uuid: '' }, ['uuid'])
-const readFile = factOf<FileFact>({ path: '', last: 0 })
+const readRule = factOf<Rule>({ text: '', by: ['human', 'agent'], last: 0 }, { uuid: '' })
+const readFile = factOf<FileFact>({ path: '', last: 0 }, {})
 const readRun = factOf<Omit<CommandFact, 'actions'>>(
-  {
-    ...{ text: '', last: 0, time: 0, exit: 0, ended: ['well', 'badly', 'unfinished'], outcome: '' },
-    ...{ isRunning: true, isLate: true, failed: actions, hasSucceeded: true },
-  },
-  ['time', 'exit', 'isRunning', 'isLate', 'failed', 'hasSucceeded'],
+  { text: '', last: 0, ended: ['well', 'badly', 'unfinished'], outcome: '' },
+  { time: 0, exit: 0, isRunning: true, isLate: true, failed: actions, hasSucceeded: true },
 )
 
 function readCommand(item: unknown): CommandFact | undefined {
@@ -141,18 +136,20 @@ function readCommand(item: unknown): CommandFact | undefined {
   return run && { ...run, ...(done.length === 0 ? {} : { actions: done }) }
 }
 
-const readError = factOf<ErrorFact>({ what: '', line: '', last: 0, cause: '', isFixed: false }, ['cause'])
-const readTodo = factOf<Todo>({ id: '', text: '', status: ['pending', 'in-progress', 'done'] })
-const readCommit = factOf<Commit>({ hash: '', title: '', last: 0 })
-
-const times = { statusLast: -1, touchedLast: -1, pushedLast: -1, gitLast: -1 }
+const readError = factOf<ErrorFact>({ what: '', line: '', last: 0, isFixed: false }, { cause: '' })
+const readTodo = factOf<Todo>({ id: '', text: '', status: ['pending', 'in-progress', 'done'] }, {})
+const readCommit = factOf<Commit>({ hash: '', title: '', last: 0 }, {})
+type Lists = 'staged' | 'unstaged' | 'untracked'
+const readTimes = factOf<Partial<Omit<RepositoryFact, Lists>>>(
+  {},
+  { branch: '', statusLast: -1, touchedLast: -1, pushedLast: -1, gitLast: -1 },
+)
 
 function readRepository(value: JsonObject | undefined): RepositoryFact {
-  const keys = ['branch', ...Object.keys(times)] as const
   const texts = (key: string) => stringsAt(value, key).map((text) => headOf(text, maxText))
   return {
     ...emptyLedger.repository,
-    ...factOf<JsonObject>({ branch: '', ...times }, keys)(value),
+    ...readTimes(value),
     staged: texts('staged'),
     unstaged: texts('unstaged'),
     untracked: texts('untracked'),
