@@ -51,11 +51,12 @@ export function annotateQuotes(text: string, isSaid: (quote: string) => boolean)
   })
 }
 
-const shortConsent = /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go ahead|approved?|lgtm|do it|proceed|ship it|merge it)\b/i
+/** "Yes", "Sounds good", "I agree", "好" */
+const consent =
+  /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go|do it|do that|let'?s|please do|proceed|continue|approved?|agreed?|accept|lgtm|looks? good|sounds? good|good|great|perfect|fine|correct|right|exactly|ship it|merge it|ja|oui|sí|si)\b|\b(?:approve|agree|go ahead)\b|^\W*(?:好|是|可以|はい|👍)/iu
 
-/** "Yes", "go ahead": agrees with something and says nothing else first. */
 export function isConsent(text: string): boolean {
-  return shortConsent.test(text)
+  return consent.test(text)
 }
 
 /** `the user asked for "dark mode"` is mostly a name; three words or a consent ("yes") are a quotation. */
@@ -147,7 +148,7 @@ function permittedIn(text: string): string {
 
 type Ground = {
   readonly words: ReadonlySet<string>
-  readonly isConsent: boolean
+  readonly agrees: boolean
   /** It speaks of something that cannot be undone. */
   readonly mayHarm: boolean
 }
@@ -156,25 +157,21 @@ type Ground = {
 function groundsIn(exchanges: readonly Exchange[]): readonly Ground[] {
   return exchanges.flatMap(({ kind, text, about = '' }, at) => {
     if (kind === 'task') return []
-    const isAllowed = consent.test(text) || !forbidding.test(text)
+    const isAllowed = isConsent(text) || !forbidding.test(text)
     const isReply = kind !== 'rejection' && !refusal.test(text) && isAllowed
     // "Yes, do that." agrees with what the agent reported before it.
     const before = isReply && text.length <= 80 ? (exchanges[at - 1]?.report ?? '') : ''
     const plan = kind === 'approval' ? 'plan' : ''
     const said = permittedIn(text)
     const named = isReply ? `${plan} ${said} ${about} ${before}` : said
-    const isConsent = isReply && (kind === 'approval' || consent.test(text))
-    return [{ words: new Set(contentWords(named)), isConsent, mayHarm: isHarmful(named) }]
+    const agrees = isReply && (kind === 'approval' || isConsent(text))
+    return [{ words: new Set(contentWords(named)), agrees, mayHarm: isHarmful(named) }]
   })
 }
 
 const maxWords = 6
 /** Words that name nothing: "Make a plan" does not approve the plan. */
 const vague = new Set(contentWords('plan proposal approach change changes solution suggestion design'))
-/** "Yes", "Sounds good", "I agree", "好" */
-const consent =
-  /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go|do it|do that|let'?s|please do|proceed|continue|approved?|agreed?|accept|lgtm|looks? good|sounds? good|good|great|perfect|fine|correct|right|exactly|ship it|merge it|ja|oui|sí|si)\b|\b(?:approve|agree|go ahead)\b|^\W*(?:好|是|可以|はい|👍)/iu
-
 /**
  * One message must have half of the first words that say what was approved. If these words name nothing, it must agree; if
  * they are about something that cannot be undone, it must be about that too. "Paint the gate green" grounds "painting the gate", but not
@@ -186,7 +183,7 @@ function isGrounded(what: string, grounds: readonly Ground[]): boolean {
   const mayHarm = isHarmful(what)
   return grounds.some(
     (ground) =>
-      (ground.isConsent || !isVague) &&
+      (ground.agrees || !isVague) &&
       (ground.mayHarm || !mayHarm) &&
       words.filter((word) => ground.words.has(word)).length * 2 >= words.length,
   )
