@@ -14,13 +14,18 @@ import { readSections } from './sections.ts'
 export function readPage(text: string): Ledger {
   const read = readContinuation(text)
   if (!read) return emptyLedger
-  const { summary, quoted, ruled } = partsOf(read.summary)
-  const listed = readSections(summary).flatMap(({ number, body }) => (number === userMessages ? [body] : []))
+  const parts = partsOf(read.summary)
+  const bodies = (...titles: readonly string[]) =>
+    parts.filter(({ title }) => titles.includes(title)).map(({ lines }) => lines.join('\n'))
+  const listed = readSections(bodies('').join()).flatMap(({ number, body }) => (number === userMessages ? [body] : []))
+  const ruled = bodies(pageTitles.rules)
   const rules = ruled.flatMap(rulesIn)
   const olderRules = ruled.map(olderRulesIn).reduce((sum, count) => sum + count, 0)
   const book = createLedger({ ...emptyLedger, rules, ...(olderRules > 0 ? { olderRules } : {}) })
   const items = [
-    ...quoted.flatMap((body) => itemsIn(body, codeItem)).filter((item) => !isLocator(item)),
+    ...bodies(...quoting)
+      .flatMap((body) => itemsIn(body, codeItem))
+      .filter((item) => !isLocator(item)),
     ...listed.flatMap((body) => itemsIn(body, modelItem)),
   ]
   for (const words of items.flatMap((item) => wordsOf(item) ?? [])) book.addQuoted(words)
@@ -30,38 +35,25 @@ export function readPage(text: string): Ledger {
 
 /** Of a context of ours, the summary that its model wrote; any other text as it is. */
 export function modelSummaryIn(text: string): string {
-  return partsOf(readContinuation(text)?.summary ?? text).summary
+  return partsOf(readContinuation(text)?.summary ?? text)[0].lines.join('\n')
 }
 
 const userMessages = 6
 
-type PageParts = {
-  /** As its model wrote it, completed by code. */
-  readonly summary: string
-  /** Bodies of the sections that quote the user, oldest first. */
-  readonly quoted: readonly string[]
-  readonly ruled: readonly string[]
-}
+/** "## Rules" and the lines below it; what comes before our first heading is the summary, as its model wrote it, completed by code. */
+type Part = { readonly title: string; readonly lines: string[] }
 
-const titles: ReadonlyMap<string, keyof typeof pageTitles> = new Map(
-  Object.entries(pageTitles).map(([name, title]) => [`## ${title}`, name as keyof typeof pageTitles]),
-)
-const quoting: ReadonlySet<string> = new Set<keyof typeof pageTitles>(['words', 'earlier', 'conversation', 'since'])
+const titles = new Set<string>(Object.values(pageTitles))
+const quoting = [pageTitles.words, pageTitles.earlier, pageTitles.conversation, pageTitles.since]
 
-function partsOf(page: string): PageParts {
-  const sections: { readonly name: string; readonly lines: string[] }[] = [{ name: '', lines: [] }]
+function partsOf(page: string): readonly [Part, ...Part[]] {
+  const parts: [Part, ...Part[]] = [{ title: '', lines: [] }]
   for (const line of page.split('\n')) {
-    const name = titles.get(line)
-    if (name === undefined) sections.at(-1)?.lines.push(line)
-    else sections.push({ name, lines: [] })
+    const title = line.startsWith('## ') ? line.slice(3) : ''
+    if (titles.has(title)) parts.push({ title, lines: [] })
+    else parts.at(-1)?.lines.push(line)
   }
-  const bodies = (isWanted: (name: string) => boolean) =>
-    sections.filter(({ name }) => isWanted(name)).map(({ lines }) => lines.join('\n'))
-  return {
-    summary: sections[0]?.lines.join('\n') ?? '',
-    quoted: bodies((name) => quoting.has(name)),
-    ruled: bodies((name) => name === 'rules'),
-  }
+  return parts
 }
 
 /** `- "Never push."` → a rule of the user; `- (from the agent that started this one) "Never push."` → one of that agent. */
