@@ -30,7 +30,7 @@ import {
   wordsText,
 } from './page/complete-words.ts'
 import { omittedTerms } from './page/omitted.ts'
-import { writingOffline, writingRecord } from './page/record.ts'
+import { joined, section, writingOffline, writingRecord } from './page/record.ts'
 import { joinSections, missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
@@ -329,12 +329,4 @@ function onOneLine(claim: string): string {
 function doubtLine(names: readonly string[], text: string): readonly string[] {
   const named = names.filter((name) => text.includes(name)).map((name) => `\`${name.replaceAll('`', "'")}\``)
   return named.length === 0 ? [] : [`${unverifiedStart} ${named.join(', ')}.`]
-}
-
-function section(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : [`## ${title}`, ...lines].join('\n')
-}
-
-function joined(parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join('\n\n')
 }

@@ -62,10 +62,10 @@ export type WordKind =
   | 'task'
 
 /**
- * Something the agent said, something it did, what it looked up, what it read because the user pointed at it, or the name
+ * Something the agent said, its latest words, something it did, what it looked up, what it read because the user pointed at it, or the name
  * of another file that it read.
  */
-export type Step = { readonly type: 'said' | 'did' | 'saw' | 'read' | 'opened'; readonly text: string }
+export type Step = { readonly type: 'said' | 'reported' | 'did' | 'saw' | 'read' | 'opened'; readonly text: string }
 
 /** What the user said, and what the agent reported before the user spoke again. */
 export type Exchange = {

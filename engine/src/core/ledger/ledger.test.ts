@@ -45,7 +45,7 @@ describe('what the user said', () => {
         steps: [
           { type: 'said', text: 'The parser drops the last line because the loop ends one too early.' },
           { type: 'did', text: 'edited src/parser.ts: `b`' },
-          { type: 'said', text: 'Fixed: the loop now runs to the end of the file, and the tests pass.' },
+          { type: 'reported', text: 'Fixed: the loop now runs to the end of the file, and the tests pass.' },
         ],
         last: 0,
         uuid: 'u-1',
@@ -64,7 +64,7 @@ describe('what the user said', () => {
       kind: 'message',
       text: 'Fix it.',
       report: 'It was the comma in line 17 of the parser that was wrong.',
-      steps: [{ type: 'said', text: 'It was the comma in line 17 of the parser that was wrong.' }],
+      steps: [{ type: 'reported', text: 'It was the comma in line 17 of the parser that was wrong.' }],
       last: 0,
     })
   })
@@ -296,7 +296,7 @@ test('what the agent said and did stands in the order in which it happened', () 
       steps: [
         { type: 'said', text: 'The build fails because a module is missing.' },
         { type: 'did', text: 'ran `npm install left-pad` → ok: added 1 package' },
-        { type: 'said', text: 'The module is there, and the build works again.' },
+        { type: 'reported', text: 'The module is there, and the build works again.' },
         { type: 'did', text: 'ran `npm run build` → ok: done' },
       ],
     },

@@ -24,7 +24,7 @@ import { fromJson } from './json.ts'
 import { foldPasted } from './pasted.ts'
 import { rulesIn, saysSomethingLasting } from './rules.ts'
 import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
-import { interrupted, shortStatement, withoutAnnouncement, withoutSteps } from './steps.ts'
+import { interrupted, shortStatement, withoutAnnouncements, withoutSteps } from './steps.ts'
 import { noteShownTodos } from './todos.ts'
 import { interruption, isForTheAgent, isTyped, questionBehind, typedText, type Words } from './user-words.ts'
 
@@ -93,7 +93,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
       readRequest(state, message)
   }
   state.messages++
-  trim(state, 2)
+  trim(state)
 }
 
 /** The folder and branch that the client recorded: `"gitBranch":"main"` → main; "HEAD" is no branch. */
@@ -111,7 +111,7 @@ function readAnswer(state: State, block: Block): void {
   const text = isText(block) ? block.text.replace(thinking, '').trim() : ''
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
-  const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
+  const cause = state.unexplained === undefined ? '' : withoutAnnouncements(words)
   if (cause !== '') noteCause(state, condensed(cause, maxCause))
   const last = state.exchanges.at(-1)
   if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
@@ -137,20 +137,17 @@ const maxOfType: Partial<Record<Step['type'], number>> = { saw: 12, opened: 1 }
 const exchangesWithSteps = 40
 
 /**
- * The latest text is the report so far. It is a step as well, so that its place among the others is known. "Now let me run
- * the tests:" stays at its end until the agent speaks again.
+ * The latest text is the report so far; the one before it becomes something said on the way: "Now let me run the tests:" goes, "It is
+ * rusty. Now let me oil it:" → "It is rusty."
  */
 function withReport(exchange: Exchange, text: string): Exchange {
-  const { steps = [] } = exchange
-  const before = steps.findLast(({ type }) => type === 'said')
-  const lasting = before === undefined ? '' : withoutAnnouncement(before.text)
-  const earlier = steps.flatMap((step): readonly Step[] => {
-    if (step !== before) return [step]
+  const steps = (exchange.steps ?? []).flatMap((step): readonly Step[] => {
+    if (step.type !== 'reported') return [step]
+    const lasting = withoutAnnouncements(step.text)
     return lasting.length < shortStatement ? [] : [{ type: 'said', text: lasting }]
   })
-  const rest = before === undefined ? exchange : { ...exchange, steps: earlier }
   const report = condensed(text, maxReport)
-  return { ...withStep(rest, { type: 'said', text: report }), report }
+  return { ...withStep({ ...exchange, steps }, { type: 'reported', text: report }), report }
 }
 
 function noteStep(state: State, step: Step): void {
@@ -230,6 +227,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
     const known = state.rules.get(key)
     const by = kind === 'task' ? 'agent' : 'human'
     const fresh = { text, by, ...(uuid === undefined ? {} : { uuid }) } as const
+    state.rules.delete(key)
     if (key.trim() !== '') state.rules.set(key, { ...(known ?? fresh), last })
   }
 }

@@ -1,6 +1,7 @@
 // A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
 // session of any length stays small.
 import { defined } from '../message/json.ts'
+import { dropOldest } from '../message/maps.ts'
 import { plainWords } from '../text/plain-words.ts'
 import { type ActionsRun, checks } from '../tools/actions.ts'
 import { pathKey, type ToolCall } from '../tools/call.ts'
@@ -57,11 +58,11 @@ export function commandKey({ text, actions = [], isRunning }: CommandFact): stri
 }
 
 export function ledgerOf(state: State): Ledger {
-  trim(state, 1)
+  trim(state)
   return {
     messages: state.messages,
     ...defined({ root: state.root, todosLast: state.todosLast }),
-    exchanges: [...state.exchanges],
+    exchanges: [...mostTelling(state.exchanges, caps.exchanges)],
     ...(state.isAnswered ? { isAnswered: true } : {}),
     rules: [...state.rules.values()],
     ...(state.olderRules === 0 ? {} : { olderRules: state.olderRules }),
@@ -74,26 +75,11 @@ export function ledgerOf(state: State): Ledger {
   }
 }
 
-/**
- * Drops what is oldest wherever a list has grown past `slack` times its cap. With a slack of two a list is sorted once
- * for as many additions as its cap allows: constant time for each.
- */
-export function trim(state: State, slack: number): void {
-  if (state.exchanges.length > caps.exchanges * slack) {
-    state.exchanges = [...mostTelling(state.exchanges, caps.exchanges)]
-  }
-  state.olderRules += dropOldestFacts(state.rules, caps.rules, slack)
-  dropOldestFacts(state.files, caps.files, slack)
-  dropOldestFacts(state.commands, caps.commands, slack)
-  dropOldestFacts(state.errors, caps.errors, slack)
-  dropOldestFacts(state.commits, caps.commits, slack)
-}
-
-function dropOldestFacts(facts: Map<string, { readonly last: number }>, cap: number, slack: number): number {
-  if (facts.size <= cap * slack) return 0
-  const oldest = [...facts].toSorted(([, a], [, b]) => a.last - b.last).slice(0, facts.size - cap)
-  for (const [key] of oldest) facts.delete(key)
-  return oldest.length
+/** Drops what is oldest: facts that are set again move to the end. Exchanges are ranked once for as many as their cap allows, so each costs constant time. */
+export function trim(state: State): void {
+  if (state.exchanges.length > caps.exchanges * 2) state.exchanges = [...mostTelling(state.exchanges, caps.exchanges)]
+  state.olderRules += Math.max(0, state.rules.size - caps.rules)
+  for (const kind of ['rules', 'files', 'commands', 'errors', 'commits'] as const) dropOldest(state[kind], caps[kind])
 }
 
 /** This many of the newest stay, whatever they say. */

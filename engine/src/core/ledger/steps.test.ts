@@ -6,7 +6,14 @@ import { purposeOf, readScript } from '../tools/shell-effects.ts'
 import type { Exchange, Step } from './facts.ts'
 import { createLedger } from './ledger.ts'
 import { mostTelling } from './state.ts'
-import { type CommandRun, type StepResult, stepOf, withoutAnnouncement, withoutClosing, withoutSteps } from './steps.ts'
+import {
+  type CommandRun,
+  type StepResult,
+  stepOf,
+  withoutAnnouncements,
+  withoutClosing,
+  withoutSteps,
+} from './steps.ts'
 
 const stepIn = (name: string, input: unknown, result: Partial<StepResult> = {}): Step | undefined =>
   stepOf(toolCall({ name, input }), { text: 'done', isError: false, request: '', ...result })
@@ -123,12 +130,15 @@ test.each([
   ['Let me read the file.', ''],
   ['Now update the router and the tests.', ''],
   ['The cache was stale. Let me clear it:', 'The cache was stale.'],
+  ['The cache was stale. Let me clear it. It holds 12 rows.', 'The cache was stale. It holds 12 rows.'],
+  ['Let me list them:\n- cache', 'Let me list them:\n- cache'],
+  ['Two remain:\n- cache\n\nStarting with the cache:', 'Two remain:\n- cache'],
   ['Both fail.\n\nI need to look at the parser.', 'Both fail.'],
   ['Now the tests pass.', 'Now the tests pass.'],
   ['Done. Let me know if it works.', 'Done. Let me know if it works.'],
   ["I'll wait for your answer.", "I'll wait for your answer."],
 ])('of %j the announcement of the next call is left out', (text, rest) => {
-  expect(withoutAnnouncement(text)).toBe(rest)
+  expect(withoutAnnouncements(text)).toBe(rest)
 })
 
 test('what a command prints that the user named is told also when the user only said to go on since', () => {

@@ -156,28 +156,24 @@ export function withoutSteps(whole: Exchange): Exchange {
 const announces =
   /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
 
-/** "The hinge is rusty. Now let me oil it:" → "The hinge is rusty." Empty when it is nothing but announcements. */
-export function withoutAnnouncement(text: string): string {
+/** "I oil it:" introduces something, so at the end of a text it says nothing. */
+const leadIn = /(?:^|(?<=[.!?]\s))[^\n|`.!?]*[\p{L}\p{N})]:\s*(?![\s\S])/mu
+
+/** "Let me look. The hinge is rusty. Now let me oil it:" → "The hinge is rusty." What introduces a list stays: "Let me list them:\n- cache". */
+export function withoutAnnouncements(text: string): string {
   const lines = text.trimEnd().split('\n')
-  for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
-    const sentences = line.split(sentenceEnd)
-    while (sentences.length > 0 && isAnnouncement(sentences.at(-1)?.trim() ?? '')) sentences.pop()
-    const rest = sentences.join(' ').trimEnd()
-    if (rest !== '') return [...lines, rest].join('\n')
-  }
-  return ''
+  const isTold = (sentence: string, isLast: boolean) => !announces.test(sentence) || (sentence.endsWith(':') && !isLast)
+  const told = lines.map((line, at) => {
+    const sentences = line.trimEnd().split(sentenceEnd)
+    return sentences.filter((sentence) => isTold(sentence.trim(), at === lines.length - 1)).join(' ')
+  })
+  return told.join('\n').replace(leadIn, '').trim()
 }
 
 /** "It is rusty. Shall I start?" → "It is rusty.": the next message answers it. "Shall I use `oil`?" stays, because it names something. */
 export function withoutClosing(text: string): string {
-  const lines = withoutAnnouncement(text).split('\n')
-  const sentences = lines.at(-1)?.split(sentenceEnd) ?? []
-  const last = sentences.at(-1) ?? ''
-  if (!/[?？]\W{0,4}$/.test(last) || /\d|_|`|\p{Ll}\p{Lu}/u.test(last)) return lines.join('\n')
-  return [...lines.slice(0, -1), sentences.slice(0, -1).join(' ')].join('\n').trimEnd()
-}
-
-/** "Now let me oil it." and "Starting with the gate:"; not "The gate is open." */
-export function isAnnouncement(sentence: string): boolean {
-  return announces.test(sentence) || /^[^|`]*[\p{L}\p{N})]:$/u.test(sentence)
+  const told = withoutAnnouncements(text)
+  const last = told.split('\n').at(-1)?.split(sentenceEnd).at(-1) ?? ''
+  if (!/[?？]\W{0,4}$/.test(last) || /\d|_|`|\p{Ll}\p{Lu}/u.test(last)) return told
+  return told.slice(0, told.length - last.length).trimEnd()
 }

@@ -6,14 +6,11 @@ import { annotateStateClaims, isConsent } from './claims.ts'
 import { isInSummary, isSameWords, searchable } from './complete-words.ts'
 import { type IsSaid, unsaidIn } from './said.ts'
 
-/** The report, the agent's last words before the user spoke again, is a step in the place where it was said. */
-export type RecordStep = { readonly type: Step['type'] | 'reported'; readonly text: string }
-
 export type RecordEntry = {
   readonly exchange: Exchange
   /** The context quotes the user's words elsewhere, so the entry only names the request. */
   readonly isQuoted: boolean
-  readonly steps: readonly RecordStep[]
+  readonly steps: readonly Step[]
 }
 
 export type EntryOptions = {
@@ -70,7 +67,7 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
   // changed something.
   const changed = isCurrent ? steps.findLastIndex(({ text }) => changes.test(text)) : steps.length
   const outdated = new Set(hasSummary ? steps.filter(({ type }, at) => type === 'saw' && at < changed) : [])
-  const isWanted = (step: RecordStep): boolean => {
+  const isWanted = (step: Step): boolean => {
     const { type, text } = step
     if (text === interrupted) return true
     const source = type === 'read' ? text.split(': ', 1)[0] : commandIn.exec(text)?.[0]
@@ -80,7 +77,7 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
     if (type === 'reported' && text.length < shortStatement && step !== steps.at(-1)) return false
     return type !== 'opened' && !outdated.has(step) && !isFailure.test(text)
   }
-  const newIn = ({ type, text }: RecordStep): string => {
+  const newIn = ({ type, text }: Step): string => {
     const isSpoken = type === 'reported' || type === 'said'
     // Without a summary, the agent's last words are all that says what it was about to do.
     const isNext = isCurrent && !hasSummary && text === exchange.report
@@ -92,7 +89,7 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
   return steps
     .toReversed()
     .filter(isWanted)
-    .map((step): RecordStep => ({ ...step, text: newIn(step) }))
+    .map((step): Step => ({ ...step, text: newIn(step) }))
     .filter(({ text }) => text !== '')
     .toReversed()
 }
@@ -111,11 +108,9 @@ function isRepeated(what: string | undefined, known: Set<string>): boolean {
   return isKnown
 }
 
-function stepsOf({ steps = [], report, done }: Exchange): readonly RecordStep[] {
+/** Of an exchange that was stored, only the last action and the report are known. */
+function stepsOf({ steps = [], report, done }: Exchange): readonly Step[] {
   const action = done === undefined ? [] : [{ type: 'did', text: done } as const]
-  if (report === undefined) return [...steps, ...action]
-  const reported = { type: 'reported', text: report } as const
-  const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
-  if (place < 0) return [...steps, ...action, reported]
-  return [...steps.slice(0, place), reported, ...steps.slice(place + 1), ...action]
+  const isPlaced = report === undefined || steps.some(({ type }) => type === 'reported')
+  return [...action, ...(isPlaced ? [] : [{ type: 'reported', text: report } as const]), ...steps]
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { doNow } from '../../text/slices.ts'
-import { type EntriesOptions, entriesWithin, oneLineTokens } from './entry-text.ts'
+import { wordsText } from './complete-words.ts'
+import { type EntriesOptions, entriesWithin } from './entry-text.ts'
 
 const countTokens = (text: string) => text.length
 const steps = Array.from({ length: 11 }, (_, at) => ({
@@ -28,7 +29,7 @@ test('as many of the last steps are shown as fit, in any room', () => {
 })
 
 test('no step is shown where none fits, and the line stays', () => {
-  const line = oneLineTokens([{ exchange, isQuoted: false, steps }], { ...options, tokens: 0 })
+  const line = '- "Fix the gate."\n'.length
   expect(stepsIn(shown(line + 1))).toEqual([])
   expect(shown(line + 1)).toContain('Fix the gate.')
 })
@@ -46,7 +47,8 @@ test('without a summary the interrupted exchange gets its steps before older one
   const all = (alreadySaid: string, tokens: number) =>
     doNow(entriesWithin(entries, { ...options, alreadySaid, tokens })).after.join('\n')
   // More words of the older one take most of the room, and more than a third.
-  const room = oneLineTokens(entries, { ...options, tokens: 0 }) + 600
+  const oneLiners = [older, exchange].map((each) => `- ${wordsText(each, { recall: false, most: 160 })}\n`)
+  const room = oneLiners.join('').length + 600
   expect(stepsIn(all('', room))).toHaveLength(steps.length)
   expect(stepsIn(all('A summary.', room)).length).toBeLessThan(steps.length)
 })

@@ -1,12 +1,12 @@
 // The entries of the record as text, within a number of tokens: all of them as one line each, then the newest in more and
 // more detail until the room is used.
-import type { Exchange } from '../../ledger/facts.ts'
+import type { Exchange, Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
 import { condensed, gist, sentenceEnd, type TokenLimit, withoutCode } from '../../text/cut.ts'
 import { neutralize, oneLine } from '../../text/neutralize.ts'
 import type { Work } from '../../text/slices.ts'
 import { locator, wordsText } from './complete-words.ts'
-import type { RecordEntry, RecordStep } from './entries.ts'
+import type { RecordEntry } from './entries.ts'
 
 /** How much of an entry is shown: characters of the user's words, of the report and of each step, and how many of the last steps. */
 type Detail = { readonly words: number; readonly report: number; readonly step: number; readonly steps: number }
@@ -22,7 +22,6 @@ const sourceFactor = 8
 const levels: readonly Partial<Detail>[] = [
   { words: 600, report: 400 },
   { words: 6_000, report: 1_200 },
-  { report: 2_400 },
   { report: 6_000 },
   { step: shortStep },
   { step: 400 },
@@ -71,14 +70,6 @@ export function* entriesWithin(
   const [before, after]: [string[], string[]] = [[], []]
   for (const shown of all.values()) if (!shown.isGone) (isSince(shown) ? after : before).push(shown.text())
   return { before, after }
-}
-
-/** Tokens of all entries with one line each. */
-export function oneLineTokens(
-  entries: readonly RecordEntry[],
-  { countTokens, recall }: Omit<EntriesOptions, 'since'>,
-): number {
-  return countTokens(entries.map((entry) => entryText(entry, oneLiner, recall)).join('\n'))
 }
 
 class ShownEntry {
@@ -174,9 +165,8 @@ function outlined(text: string, most: number): string {
 }
 
 /** `- did: ran \`npm test\` → ok: 118 passed` or `- read: plan.md: …` */
-function stepLine({ type, text }: RecordStep, { report, step }: Detail): string {
+function stepLine({ type, text }: Step, { report, step }: Detail): string {
   if (type === 'reported') return `Agent: ${reportText(text, report)}`
   const most = Math.max(step, shortStep) * (type === 'read' ? sourceFactor : 1)
-  const shortened = type === 'read' ? outlined : type === 'said' || text.includes('\n') ? condensed : oneLine
-  return `- ${type}: ${neutralize(shortened(text, most))}`
+  return `- ${type}: ${neutralize(condensed(text, most))}`
 }

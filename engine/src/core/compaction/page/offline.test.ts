@@ -158,7 +158,7 @@ test('the report stands where it was said: what comes behind it was done after i
       report,
       steps: [
         { type: 'did', text: 'ran `count` → ok: 77' },
-        { type: 'said', text: report },
+        { type: 'reported', text: report },
         { type: 'saw', text: 'ran `cat base` → 9b6bd9e' },
       ],
     },

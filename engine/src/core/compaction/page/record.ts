@@ -1,7 +1,6 @@
 // The record: what the user and the agent said at the time, in order, as far as nothing else in the context says it.
 // Without a model nothing is said yet, so the record is the whole page. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
-import { isAnnouncement } from '../../ledger/steps.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { gap, sentenceEnd, type TokenLimit } from '../../text/cut.ts'
 import { neutralize, oneLine } from '../../text/neutralize.ts'
@@ -9,7 +8,7 @@ import { linesWithin, plainWords } from '../../text/plain-words.ts'
 import { doNow, type Work } from '../../text/slices.ts'
 import { annotateStateClaims } from './claims.ts'
 import { recordEntries } from './entries.ts'
-import { entriesWithin, oneLineTokens } from './entry-text.ts'
+import { entriesWithin } from './entry-text.ts'
 import { modelSummaryIn } from './read-page.ts'
 import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
 import { joinSections, readSections, type Section, shortenSummary } from './sections.ts'
@@ -59,49 +58,38 @@ export function record(conversation: Conversation, options: RecordOptions): stri
 export function* writingRecord(conversation: Conversation, options: RecordOptions): Work<string> {
   const { tokens, countTokens, alreadySaid } = options
   const { ledger, since = 0, closes } = conversation
-  const room = (parts: readonly string[]) => tokens - countTokens(`${parts.join('\n\n')}\n\n`)
-  const isSaid = alreadySaid === '' ? () => false : createIsNothingNew(alreadySaid)
-  const errorRoom = Math.min(tokens * errorsShare, room([heading('errors')]))
-  const errors = errorsWithin(ledger, { isSaid, countTokens, tokens: errorRoom })
+  const room = (...parts: readonly string[]) => tokens - countTokens(`${joined(parts)}\n\n`)
+  const isSaid = alreadySaid === '' ? () => false : createIsSaid(alreadySaid)
+  const errors = errorsWithin(ledger, { isSaid, countTokens, tokens: tokens * errorsShare })
   // An explanation is shown once, with the error and its end, because it may have been wrong.
-  const explained = new Set(errors.flatMap(sentencesOf).map(plainWords))
+  const explained = new Set(errors.flatMap(explanationOf).map(plainWords))
   const isKnown: IsSaid = (statement, as) => explained.has(plainWords(statement)) || isSaid(statement, as)
-  const errorTexts = under(
-    'errors',
-    errors.map((error) => errorLine(error, ledger)),
-  )
+  const errorLines = errors.map((error) => errorLine(error, ledger))
+  const errorText = section(pageTitles.errors, errorLines)
   const entries = recordEntries(ledger, { alreadySaid, isSaid: isKnown, closes })
-  const left = room([heading('conversation'), heading('since'), ...errorTexts])
-  // The author of a new summary has read the earlier one, but not what its record said on each request.
-  const forEarlier = alreadySaid === '' ? left : left - oneLineTokens(entries, options)
-  const earlierRoom = Math.min(left * earlierShare, forEarlier)
+  const [heading, headingSince] = [`## ${pageTitles.conversation}\n`, `## ${pageTitles.since}\n`]
+  const earlierRoom = room(heading, headingSince, errorText) * earlierShare
   const earlier = earlierWithin(conversation, { ...options, isSaid, tokens: earlierRoom })
-  const headings = [heading('conversation'), ...(earlier.length === 0 ? [] : [heading('since')])]
   const { before, after } = yield* entriesWithin(entries, {
     ...options,
-    since: earlier.length === 0 ? 0 : since,
-    tokens: room([...earlier, ...headings, ...errorTexts]),
+    since: earlier === '' ? 0 : since,
+    tokens: room(earlier, heading, earlier === '' ? '' : headingSince, errorText),
   })
-  return [
-    ...earlier,
-    ...under('conversation', before.length === 0 ? after : before),
-    ...under('since', before.length === 0 ? [] : after),
-    ...errorTexts,
-  ].join('\n\n')
+  return joined([
+    earlier,
+    section(pageTitles.conversation, before.length === 0 ? after : before),
+    section(pageTitles.since, before.length === 0 ? [] : after),
+    errorText,
+  ])
 }
 
-/** Also true for "Let me look at the gate.", which was done. */
-function createIsNothingNew(alreadySaid: string): IsSaid {
-  const isSaid = createIsSaid(alreadySaid)
-  return (statement, as) => isAnnouncement(statement.trim()) || isSaid(statement, as)
+export function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n')
 }
 
-function heading(name: keyof typeof pageTitles): string {
-  return `## ${pageTitles[name]}\n`
-}
-
-function under(name: keyof typeof pageTitles, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [`${heading(name)}${lines.join('\n')}`]
+/** `## Title` and the lines below it; empty without lines. */
+export function section(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : [`## ${title}`, ...lines].join('\n')
 }
 
 /**
@@ -120,7 +108,7 @@ type Unsaid = TokenLimit & { readonly isSaid: IsSaid }
 function earlierWithin(
   { earlierSummary = '', ledger, since = 0 }: Conversation,
   { alreadySaid, isSaid, tokens, countTokens }: Unsaid & Pick<RecordOptions, 'alreadySaid'>,
-): readonly string[] {
+): string {
   const read = readSections(modelSummaryIn(earlierSummary))
   const isCurrent = (number: Section['number']) =>
     !outdated.includes(number) && (alreadySaid === '' || number !== pendingTasks)
@@ -135,7 +123,7 @@ function earlierWithin(
     .filter(({ body }) => body.trim() !== '')
   const current = annotateStateClaims(joinSections(sections), ledger).text
   const text = shortenSummary(current, { tokens, countTokens, lastToGo: new Set() })
-  return sections.length === 0 || countTokens(text) > tokens ? [] : [`${heading('before')}${text}`]
+  return sections.length === 0 || countTokens(text) > tokens ? '' : section(pageTitles.before, [text])
 }
 
 /** All words and steps since a message, each as a paragraph: "Fix it.\n\nDone.\n\nedited gate.ts". */
@@ -154,7 +142,7 @@ function errorsWithin(ledger: Ledger, { isSaid, ...limit }: Unsaid): readonly Er
   const newestFirst = ledger.errors
     .map((error) => ({
       ...error,
-      cause: sentencesOf(error)
+      cause: explanationOf(error)
         .filter((sentence) => !isSaid(sentence, 'step'))
         .join(' '),
     }))
@@ -165,13 +153,13 @@ function errorsWithin(ledger: Ledger, { isSaid, ...limit }: Unsaid): readonly Er
 }
 
 /** "The rule is missing. I add it." → both; "All is done.\n[…]\nThe end." → none: a text that was too long to be kept whole is a report. */
-function sentencesOf({ cause = '' }: ErrorFact): readonly string[] {
+function explanationOf({ cause = '' }: ErrorFact): readonly string[] {
   return cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
 }
 
 /** "- `make all` failed: no rule for gate. The agent: The rule is missing. It succeeded later." */
 function errorLine(error: ErrorFact, ledger: Ledger): string {
-  const cause = annotateStateClaims(sentencesOf(error).join(' '), ledger).text
+  const cause = annotateStateClaims(explanationOf(error).join(' '), ledger).text
   const said = cause === '' ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
   const failed = neutralize(oneLine(error.line, 200)).replace(/\.+$/, '')
   const name = neutralize(oneLine(error.what, 160)).replaceAll('`', "'")

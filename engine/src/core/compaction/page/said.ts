@@ -25,13 +25,11 @@ export function createIsSaid(text: string): IsSaid {
     const minWords = words.length * (long.length > 0 ? 1 / 4 : 1 / 2)
     const passagesOf = (term: string): ReadonlySet<number> => passages.get(term) ?? new Set()
     const [rarest, ...others] = required.map(passagesOf).toSorted((one, other) => one.size - other.size)
-    if (!rarest) {
-      const counts = new Map<number, number>()
-      for (const word of words) for (const at of passagesOf(word)) counts.set(at, (counts.get(at) ?? 0) + 1)
-      return [...counts.values()].some((count) => count >= minWords)
-    }
-    const isNamed = (at: number) => others.every((named) => named.has(at))
-    return [...rarest].some((at) => isNamed(at) && words.filter((word) => passagesOf(word).has(at)).length >= minWords)
+    const candidates = rarest ?? new Set(words.flatMap((word) => [...passagesOf(word)]))
+    return [...candidates].some(
+      (at) =>
+        others.every((named) => named.has(at)) && words.filter((word) => passagesOf(word).has(at)).length >= minWords,
+    )
   }
 }
 
@@ -87,7 +85,7 @@ export function unsaidIn(text: string, { isSaid, known, withoutCode = false }: U
     const shown = withoutCode ? unit.filter((block) => !isCode(block)) : unit
     const content = shown.filter((block, at) => !isLeadIn(block) && !isHead(shown, at))
     const isOldBlock = ({ kind, text: own }: ProseBlock) =>
-      kind !== 'code' && own.split(sentenceEnd).every((sentence) => isSaid(sentence))
+      kind !== 'code' && own.split(sentenceEnd).every((sentence) => introduces.test(sentence) || isSaid(sentence))
     const key = plainWords(unit.map((block) => block.text).join('\n'))
     const isRepeated = known.has(key) && contentWords(key).length >= selfContained
     const isOld = content.length === 0 ? shown.length < unit.length || unit.every(isHeading) : content.every(isOldBlock)
@@ -106,10 +104,9 @@ const mostlyOld = 2 / 3
 function newBlocks(unit: readonly ProseBlock[], isOld: (block: ProseBlock) => boolean): readonly ProseBlock[] {
   const kept: ProseBlock[] = []
   for (const [at, block] of [...unit.entries()].toReversed()) {
-    const introduces = /:\s*$/.test(block.text)
     const isAbove = (kept[0]?.depth ?? 0) > block.depth
     const isKept = block.kind === 'row' ? isHead(unit, at) : block.kind !== 'item' || isAbove
-    if (isKept || (!introduces && !isOld(block))) kept.unshift(block)
+    if (isKept || !isOld(block)) kept.unshift(block)
   }
   return kept
 }
@@ -119,6 +116,9 @@ function isHead(unit: readonly ProseBlock[], at: number): boolean {
   const isRow = (place: number) => unit[place]?.kind === 'row'
   return isRow(at) && !(isRow(at - 1) && isRow(at - 2))
 }
+
+/** "Two reasons:" says nothing without what it introduces. */
+const introduces = /:\s*$/
 
 /** "## Files" or "FILES", but not "**All tests pass**", which says something. */
 function isHeading(block: ProseBlock): boolean {

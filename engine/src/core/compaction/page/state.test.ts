@@ -97,7 +97,7 @@ describe('the state', () => {
     expect(told(shell('npx tsc', ''), edit, shell('npm run lint', 'fine'))).toEqual([
       head,
       `${failed} (not run since these changed: /p/src/a.ts)`,
-      '- `npx tsc` passed (the same changed since)',
+      '- `npx tsc` passed (not run since these changed: /p/src/a.ts)',
       '- `npm run lint` passed, "fine" (nothing changed since)',
     ])
     const many = Array.from({ length: 6 }, (_, at) =>

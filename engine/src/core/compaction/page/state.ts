@@ -47,11 +47,7 @@ export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput):
       commitLine(commit, { repository, isSeen }),
     ),
     ...under(`Todo list${age}:`, todos, (todo) => todoLine(todo, failed)),
-    ...under('Commands that verify the work:', runs, (run) => {
-      const [before, since] = [runs[runs.indexOf(run) - 1], sinceText(run, ledger)]
-      const isSame = since.length > maxSince && before !== undefined && sinceText(before, ledger) === since
-      return `${commandLine(run)}${isSame ? ' (the same changed since)' : since}`
-    }),
+    ...under('Commands that verify the work:', runs, (run) => `${commandLine(run)}${sinceText(run, ledger)}`),
     ...running.slice(-most.commands).map(({ text }) => `- Started and not seen to end: ${code(text)}`),
     ...openLines(ledger, since),
     // A summary has sections on the current work and the next step.
@@ -152,9 +148,6 @@ function commandLine({ text, ended, exit, outcome, time }: CommandFact): string 
   const said = outcome === '' ? '' : `, "${line(outcome, 200)}"`
   return `- ${code(text)} ${result}${when}${said}`
 }
-
-/** A longer remark that is the same as on the line before is replaced with "(the same changed since)". */
-const maxSince = 40
 
 /** " (not run since these changed: a.ts)" or " (nothing changed since)"; empty where a command may or may not have changed something. */
 function sinceText({ last }: CommandFact, ledger: Ledger): string {
