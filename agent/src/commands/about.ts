@@ -1,11 +1,9 @@
-// Commands that show how the agent is set up: /status, /mcp, /skills, /hooks, /config.
-import { existsSync } from 'node:fs'
+// Commands that show how the agent is set up: /status, /mcp, /skills, /hooks.
 import type { CommandResult } from '../app.ts'
 import { memoryFiles } from '../context/memory-files.ts'
 import type { Server } from '../mcp/servers.ts'
 import { count, counted } from '../render/numbers.ts'
 import { sandboxLine } from '../sandbox/modes.ts'
-import { settingsFiles } from '../settings/load.ts'
 import { isTrusted } from '../settings/trust.ts'
 import { clipped, error, type SlashCommand, text } from './command.ts'
 
@@ -111,18 +109,4 @@ function hookLines(settings: Hooks): readonly string[] {
       commands.map(({ command }) => `${event}${matcher ? ` (${matcher})` : ''}: ${command}`),
     ),
   )
-}
-
-export const config: SlashCommand = {
-  name: 'config',
-  help: 'shows the settings in use and the files that they come from',
-  run: (_, { settings, home, folder }) => {
-    const { env, mcpServers, ...shown } = settings
-    const files = Object.values(settingsFiles({ home, folder })).map(
-      (path) => `  ${path}${existsSync(path) ? '' : ' (not there)'}`,
-    )
-    // Values of variables and headers may be secrets.
-    const names = { env: Object.keys(env), mcpServers: Object.keys(mcpServers) }
-    return text('Files, the later ones first:', ...files.toReversed(), JSON.stringify({ ...shown, ...names }, null, 2))
-  },
 }

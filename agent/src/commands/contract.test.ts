@@ -94,7 +94,14 @@ const rows: Readonly<Record<string, Row>> = {
   },
   clear: { line: '/clear', effect: 'session', says: /^text: A new session/ },
   status: { line: '/status', effect: 'nothing', says: /^text: session / },
-  config: { line: '/config', effect: 'nothing', says: /^text: Files/ },
+  config: {
+    ...{
+      line: '/config permissions.mode plan session',
+      effect: 'mode',
+      says: /^text: permissions\.mode is plan in this/,
+    },
+    ...{ wrong: ['permissions.mode yolo user', /^error: .*"ask"\|"accept-edits"/], bare: /^choose$/ },
+  },
   mcp: { line: '/mcp', effect: 'nothing', says: /^text: No MCP servers/ },
   skills: { line: '/skills', effect: 'nothing', says: /^text: None\./ },
   hooks: { line: '/hooks', effect: 'nothing', says: /^text: No hooks/ },

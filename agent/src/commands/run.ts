@@ -2,9 +2,10 @@
 
 import type { CommandResult } from '../app.ts'
 import { reasonOf } from '../reason-of.ts'
-import { config, hooks, mcp, skills, status } from './about.ts'
+import { hooks, mcp, skills, status } from './about.ts'
 import { type CommandContext, error, type SlashCommand, text } from './command.ts'
 import { compact } from './compact.ts'
+import { config } from './config.ts'
 import { pin, recall, snip, undo, unpin } from './edits.ts'
 import { runOwn } from './own.ts'
 import { context, cost, explain, memory } from './reports.ts'

@@ -84,17 +84,24 @@ export function readSettings(path: string): ReadSettings {
   if (!existsSync(path)) return wrong()
   const value = parsed(path)
   if (value.type === 'wrong') return wrong(`${path}: ${value.why}`)
-  const read = settingsSchema.safeParse(value.json)
-  const engine = checkSettings(isObject(value.json) ? value.json.engine : undefined)
+  const { settings, problems } = checkedSettings(value.json)
+  return { settings, problems: problems.map((problem) => `${path}: ${problem}`) }
+}
+
+/** What a settings file holds. With a problem, nothing of it is used. */
+export function checkedSettings(json: unknown): ReadSettings {
+  const wrong = (...problems: readonly string[]) => ({ settings: noSettings, problems })
+  const read = settingsSchema.safeParse(json)
+  const engine = checkSettings(isObject(json) ? json.engine : undefined)
   const mistakes = [
     ...(read.error?.issues ?? []).flatMap((issue) => mistakesIn(issue)),
     ...engine.problems.map(mistakeInEngine),
   ]
-  if (!read.success || mistakes.length > 0) return wrong(...mistakes.map((each) => `${path}: ${each}`))
+  if (!read.success || mistakes.length > 0) return wrong(...mistakes)
   const hooks = readHookSettings(read.data.hooks)
-  if (hooks.type === 'wrong') return wrong(`${path}: ${hooks.problem}`)
+  if (hooks.type === 'wrong') return wrong(hooks.problem)
   const rules = parseRules(read.data.permissions ?? {})
-  if (rules.problems.length > 0) return wrong(...rules.problems.map((problem) => `${path}: ${problem}`))
+  if (rules.problems.length > 0) return wrong(...rules.problems)
   const { $schema: _, hooks: __, permissions, engine: ___, env = {}, mcpServers = {}, ...rest } = read.data
   return {
     settings: {

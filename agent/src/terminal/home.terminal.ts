@@ -55,8 +55,27 @@ test('/status, /mcp, /skills, /hooks and /config say what is loaded', async () =
   await program.shows(/Agents\n {2}reviewer {2}Reviews code\./)
   program.type('/hooks\r')
   await program.shows('No hooks.')
+})
+
+test('/config lists the settings, changes one and keeps it, and refuses what is not allowed', async () => {
+  const program = await ready({ rows: 50, data: { isTrusting: true } })
   program.type('/config\r')
-  await program.shows('"mcpServers": [')
+  await program.shows(/permissions\.mode: ask\n {4}default/)
+  program.type('sandbox')
+  await program.shows(/Filter: sandbox\n› sandbox: on/)
+  program.type(keys.enter)
+  await program.shows(/sandbox is on \(default\)\./)
+  program.type('off')
+  await program.shows('› off')
+  program.type(keys.enter)
+  await program.shows('Where should sandbox be off?')
+  program.type(`${keys.down}${keys.enter}`)
+  await program.shows(/^sandbox is off from the next start on/m)
+  expect(JSON.parse(readFileSync(join(program.home, 'settings.json'), 'utf8'))).toEqual({ sandbox: 'off' })
+  program.type('/config sandbox maybe user\r')
+  await program.shows(/! sandbox: invalid option: expected one of "on"\|"ask"\|"required"\|"off"/)
+  program.type('/config permissions.mode plan session\r')
+  await program.shows('plan mode')
 })
 
 test('Ctrl+G opens the text in the editor of the person', async () => {
