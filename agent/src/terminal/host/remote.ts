@@ -32,7 +32,7 @@ export type RemoteListener = {
 }
 
 /** Limits the room for new objects, because Node never returns it to the system. */
-const resourceLimits = { maxYoungGenerationSizeMb: 16 }
+const resourceLimits = { maxYoungGenerationSizeMb: 6 }
 
 /** Runs the agent of this module in its own thread; `data` is the worker's `workerData`. */
 export function connectToWorker(module: URL, data: unknown, listener: RemoteListener): RemoteAgent {
