@@ -13,16 +13,7 @@ import { memoryPrompt } from '../prompts/memory.ts'
 import { condensed, type TokenLimit } from '../text/cut.ts'
 import { oneLine } from '../text/neutralize.ts'
 import { linesWithin } from '../text/plain-words.ts'
-import {
-  type MemoryProgress,
-  type Notes,
-  overLimit,
-  renderNotes,
-  sectionLimit,
-  type Update,
-  updated,
-  updatesIn,
-} from './notes.ts'
+import { type Notes, overLimit, renderNotes, sectionLimit, type Update, updated, updatesIn } from './notes.ts'
 
 export type ExtractInput = {
   readonly notes: Notes
@@ -72,6 +63,14 @@ export function extractionRequest({ notes, conversation, countTokens, prompt }: 
   const [before, said] = last?.role === 'user' ? [messages.slice(0, -1), blocksOf(last.content)] : [messages, []]
   const task: Message = { role: 'user', content: [...said, { type: 'text', text }] }
   return { ...conversation, source: 'session-memory', messages: [...before, task] }
+}
+
+export type MemoryProgress = {
+  /** Size of the context at the last extraction; undefined before the first. */
+  readonly tokens?: number
+  /** Uuid of the last message that the notes cover. */
+  readonly lastSeen?: string
+  readonly failures: number
 }
 
 /** The storage of a session's notes: one file with a lock across processes. */

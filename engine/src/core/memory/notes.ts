@@ -1,9 +1,7 @@
 // The notes of session memory as sections: reading the file, changing single sections, merging with changes by a person,
-// shortening for a summary. Text in, text out. Also decides when new notes are due.
+// shortening for a summary. Text in, text out.
 
-import { defined } from '../message/json.ts'
 import { type NoteHead, noteHeads } from '../prompts/memory.ts'
-import type { Settings } from '../settings/table.ts'
 import { markedHeadWithin } from '../text/cut.ts'
 
 export type NoteSection = NoteHead & { readonly body: string }
@@ -98,46 +96,4 @@ export function cutNotes(
 ): Notes {
   const cut = (body: string) => markedHeadWithin(body, { tokens: sectionLimit, countTokens, marker })
   return notes.map((section) => ({ ...section, body: cut(section.body) }))
-}
-
-export type MemoryProgress = {
-  /** Size of the context at the last extraction; undefined before the first. */
-  readonly tokens?: number
-  /** Uuid of the last message that the notes cover. */
-  readonly lastSeen?: string
-  readonly failures: number
-}
-
-/** After this many failures in a row, this session takes no more notes. */
-export const maxExtractionFailures = 3
-
-export function isDue(
-  progress: MemoryProgress,
-  turn: {
-    readonly tokens: number
-    /** Since the last extraction. */
-    readonly toolCalls: number
-    readonly hadToolCalls: boolean
-  },
-  settings: Settings['sessionMemory'],
-): boolean {
-  if (!settings.isOn || progress.failures >= maxExtractionFailures) return false
-  const due = progress.tokens === undefined ? settings.minTokens : progress.tokens + settings.growth
-  return turn.tokens >= due && (turn.toolCalls >= settings.toolCalls || !turn.hadToolCalls)
-}
-
-type Extracted = { readonly tokens: number; readonly lastSeen: string | undefined }
-
-export function afterExtraction({ tokens, lastSeen }: Extracted): MemoryProgress {
-  return { tokens, ...defined({ lastSeen }), failures: 0 }
-}
-
-export function afterFailure(progress: MemoryProgress): MemoryProgress {
-  return { ...progress, failures: progress.failures + 1 }
-}
-
-/** The context is small again and no longer contains the messages that the notes cover. */
-export function afterCompaction(progress: MemoryProgress, tokens: number): MemoryProgress {
-  const { lastSeen: _, ...rest } = progress
-  return { ...rest, tokens }
 }

@@ -7,13 +7,8 @@ import { emptyNotes, noteHeads } from '../prompts/memory.ts'
 import { defaultSettings } from '../settings/resolve.ts'
 import { extractionRequest, extractNotes } from './extract.ts'
 import {
-  afterCompaction,
-  afterExtraction,
-  afterFailure,
   cutNotes,
   isEmpty,
-  isDue as isNotesDue,
-  type MemoryProgress,
   merged,
   type Notes,
   overLimit,
@@ -24,8 +19,6 @@ import {
   withTemplate,
 } from './notes.ts'
 import { type MemoryPlanInput, planFromMemory } from './plan.ts'
-
-const noProgress = { failures: 0 }
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const blank = parseNotes(emptyNotes())
@@ -104,40 +97,6 @@ describe('notes', () => {
     expect(title?.body.endsWith('\n[rest]')).toBe(true)
     expect(countTokens(title?.body ?? '')).toBeLessThanOrEqual(2000)
     expect(rest.every(({ body }) => body === '')).toBe(true)
-  })
-})
-
-describe('the trigger', () => {
-  const quiet = { tokens: 9_999, toolCalls: 0, hadToolCalls: false }
-  const settings = { ...defaultSettings.sessionMemory, isOn: true }
-  const isDue = (progress: MemoryProgress, turn: typeof quiet) => isNotesDue(progress, turn, settings)
-
-  test('notes are off by default', () => {
-    expect(isNotesDue(noProgress, { ...quiet, tokens: 90_000 }, defaultSettings.sessionMemory)).toBe(false)
-  })
-
-  test('the first extraction comes at 10,000 tokens, the next after 5,000 more', () => {
-    expect(isDue(noProgress, quiet)).toBe(false)
-    expect(isDue(noProgress, { ...quiet, tokens: 10_000 })).toBe(true)
-    const after = afterExtraction({ tokens: 10_000, lastSeen: 'u' })
-    expect(isDue(after, { ...quiet, tokens: 14_999 })).toBe(false)
-    expect(isDue(after, { ...quiet, tokens: 15_000 })).toBe(true)
-  })
-
-  test('in the middle of the work it waits for three tool calls', () => {
-    const turn = { tokens: 20_000, hadToolCalls: true }
-    expect(isDue(noProgress, { ...turn, toolCalls: 2 })).toBe(false)
-    expect(isDue(noProgress, { ...turn, toolCalls: 3 })).toBe(true)
-  })
-
-  test('three failures in a row end it, and a compaction starts the count of tokens anew', () => {
-    const turn = { tokens: 90_000, toolCalls: 0, hadToolCalls: false }
-    expect(isDue(afterFailure(afterFailure(noProgress)), turn)).toBe(true)
-    expect(isDue(afterFailure(afterFailure(afterFailure(noProgress))), turn)).toBe(false)
-    const compacted = afterCompaction(afterExtraction({ tokens: 90_000, lastSeen: 'u' }), 20_000)
-    expect(compacted).toEqual({ tokens: 20_000, failures: 0 })
-    expect(isDue(compacted, { tokens: 24_000, toolCalls: 0, hadToolCalls: false })).toBe(false)
-    expect(isDue(compacted, { tokens: 25_000, toolCalls: 0, hadToolCalls: false })).toBe(true)
   })
 })
 

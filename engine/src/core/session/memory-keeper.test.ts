@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { RunningMechanism } from '../mechanisms/mechanism.ts'
-import type { Extraction, SessionMemory } from '../memory/extract.ts'
+import type { Extraction, MemoryProgress, SessionMemory } from '../memory/extract.ts'
 import { type Notes, parseNotes } from '../memory/notes.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
+import { defaultSettings } from '../settings/resolve.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { MemoryKeeper } from './memory-keeper.ts'
+import { afterCompaction, afterExtraction, afterFailure, isDue as isNotesDue, MemoryKeeper } from './memory-keeper.ts'
 import { summarizeFromNotes } from './summarize.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { createTestWorld, type WorldOptions } from './testing/world.ts'
@@ -170,4 +171,40 @@ test('an extraction that still runs after the wait: the next mechanism does it, 
     { type: 'memory-declined', reason: 'extraction-running', sessionId: 'session-1' },
   ])
   expect(keeper.state().declined?.reason).toBe('extraction-running')
+})
+
+const noProgress = { failures: 0 }
+
+describe('the trigger', () => {
+  const quiet = { tokens: 9_999, toolCalls: 0, hadToolCalls: false }
+  const settings = { ...defaultSettings.sessionMemory, isOn: true }
+  const isDue = (progress: MemoryProgress, turn: typeof quiet) => isNotesDue(progress, turn, settings)
+
+  test('notes are off by default', () => {
+    expect(isNotesDue(noProgress, { ...quiet, tokens: 90_000 }, defaultSettings.sessionMemory)).toBe(false)
+  })
+
+  test('the first extraction comes at 10,000 tokens, the next after 5,000 more', () => {
+    expect(isDue(noProgress, quiet)).toBe(false)
+    expect(isDue(noProgress, { ...quiet, tokens: 10_000 })).toBe(true)
+    const after = afterExtraction({ tokens: 10_000, lastSeen: 'u' })
+    expect(isDue(after, { ...quiet, tokens: 14_999 })).toBe(false)
+    expect(isDue(after, { ...quiet, tokens: 15_000 })).toBe(true)
+  })
+
+  test('in the middle of the work it waits for three tool calls', () => {
+    const turn = { tokens: 20_000, hadToolCalls: true }
+    expect(isDue(noProgress, { ...turn, toolCalls: 2 })).toBe(false)
+    expect(isDue(noProgress, { ...turn, toolCalls: 3 })).toBe(true)
+  })
+
+  test('three failures in a row end it, and a compaction starts the count of tokens anew', () => {
+    const turn = { tokens: 90_000, toolCalls: 0, hadToolCalls: false }
+    expect(isDue(afterFailure(afterFailure(noProgress)), turn)).toBe(true)
+    expect(isDue(afterFailure(afterFailure(afterFailure(noProgress))), turn)).toBe(false)
+    const compacted = afterCompaction(afterExtraction({ tokens: 90_000, lastSeen: 'u' }), 20_000)
+    expect(compacted).toEqual({ tokens: 20_000, failures: 0 })
+    expect(isDue(compacted, { tokens: 24_000, toolCalls: 0, hadToolCalls: false })).toBe(false)
+    expect(isDue(compacted, { tokens: 25_000, toolCalls: 0, hadToolCalls: false })).toBe(true)
+  })
 })

@@ -3,16 +3,8 @@
 import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'
-import type { Extraction, SessionMemory } from '../memory/extract.ts'
-import {
-  afterCompaction,
-  afterExtraction,
-  afterFailure,
-  isDue,
-  type MemoryProgress,
-  maxExtractionFailures,
-  renderNotes,
-} from '../memory/notes.ts'
+import type { Extraction, MemoryProgress, SessionMemory } from '../memory/extract.ts'
+import { renderNotes } from '../memory/notes.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
 import { defined, errorText } from '../message/json.ts'
 import { type Block, blocksOf, isToolResult, isToolUse } from '../message/message.ts'
@@ -165,4 +157,38 @@ function newestBlocks({ conversation }: Runtime): readonly Block[] {
 function callsSince({ messages, sources }: View, lastSeen: string | undefined): number {
   const seen = lastSeen === undefined ? -1 : sources.findIndex(({ uuids }) => uuids.includes(lastSeen))
   return messages.slice(seen + 1).flatMap(({ content }) => blocksOf(content).filter(isToolUse)).length
+}
+
+/** After this many failures in a row, this session takes no more notes. */
+export const maxExtractionFailures = 3
+
+export function isDue(
+  progress: MemoryProgress,
+  turn: {
+    readonly tokens: number
+    /** Since the last extraction. */
+    readonly toolCalls: number
+    readonly hadToolCalls: boolean
+  },
+  settings: Settings['sessionMemory'],
+): boolean {
+  if (!settings.isOn || progress.failures >= maxExtractionFailures) return false
+  const due = progress.tokens === undefined ? settings.minTokens : progress.tokens + settings.growth
+  return turn.tokens >= due && (turn.toolCalls >= settings.toolCalls || !turn.hadToolCalls)
+}
+
+type Extracted = { readonly tokens: number; readonly lastSeen: string | undefined }
+
+export function afterExtraction({ tokens, lastSeen }: Extracted): MemoryProgress {
+  return { tokens, ...defined({ lastSeen }), failures: 0 }
+}
+
+export function afterFailure(progress: MemoryProgress): MemoryProgress {
+  return { ...progress, failures: progress.failures + 1 }
+}
+
+/** The context is small again and no longer contains the messages that the notes cover. */
+export function afterCompaction(progress: MemoryProgress, tokens: number): MemoryProgress {
+  const { lastSeen: _, ...rest } = progress
+  return { ...rest, tokens }
 }

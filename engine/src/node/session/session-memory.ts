@@ -2,8 +2,8 @@
 // atomically, changes by a person are merged, and only one extraction runs at a time, across processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Extraction, extractNotes, type SessionMemory } from '../../core/memory/extract.ts'
-import { type MemoryProgress, merged, parseNotes, renderNotes, withTemplate } from '../../core/memory/notes.ts'
+import { type Extraction, extractNotes, type MemoryProgress, type SessionMemory } from '../../core/memory/extract.ts'
+import { merged, parseNotes, renderNotes, withTemplate } from '../../core/memory/notes.ts'
 import { defined, numberAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { noTokens } from '../../core/message/usage.ts'
 import { type NoteHead, noteHeads } from '../../core/prompts/memory.ts'
