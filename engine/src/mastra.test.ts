@@ -71,6 +71,15 @@ describe('the processor of Mastra', () => {
     expect(await processor.processAPIError({ error: tooLong(), state: {}, stepNumber: 0 })).toBeUndefined()
   })
 
+  test('follows the model of each call', async () => {
+    const own = managed()
+    for (const modelId of ['claude-sonnet-4-6', 'gpt-4o', 'claude-sonnet-4-6']) {
+      const call = request([system, next])
+      await own.processor.processLLMRequest({ ...call, model: { ...call.model, modelId } })
+      expect(own.sessions().map((session) => session.explain().model)).toEqual([modelId])
+    }
+  })
+
   test('holds one session for each thread', async () => {
     const own = managed()
     const inThread = (id: string) => request([next], { MastraMemory: { thread: { id } } })

@@ -68,11 +68,12 @@ function createProcessor(historyOf: AiHistoryOf<MastraRequest<readonly object[]>
     processLLMRequest: async (request) => {
       const messages = request.prompt as unknown as readonly AiMessage[]
       const model = streamingModel(request.model)
-      const history = await historyOf({ host: request, id: threadIn(request), messages, model, takesMarks: true })
+      const call = { host: request, id: threadIn(request), messages, model, takesMarks: true }
+      const { history, model: choice } = await historyOf(call)
       if (runs.get(request.state)?.history !== history) runs.set(request.state, { history, recovered: new Set() })
       const usage = usageOf((request.steps.at(-1) as JsonObject | undefined)?.usage)
       const base = requestInput(messages, {})
-      const prepared = await history.prepare(messages, { base, usage, signal: request.abortSignal })
+      const prepared = await history.prepare(messages, { base, model: choice, usage, signal: request.abortSignal })
       return { prompt: [...prepared.messages] as unknown as typeof request.prompt }
     },
     // Mastra calls processLLMRequest again before it retries, and that call sends the smaller prompt from here.

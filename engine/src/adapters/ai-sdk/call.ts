@@ -3,7 +3,7 @@ import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from 
 import type { ModelClient } from '../../core/ports/model.ts'
 import type { RequestInput } from '../../core/session/input.ts'
 import { type Converter, leadingMessages } from '../history/converter.ts'
-import type { HistoryOf, ManagedHistory } from '../history/managed-history.ts'
+import type { CallOptions, HistoryOf, ManagedHistory } from '../history/managed-history.ts'
 import { toolDefinition } from '../parts.ts'
 import { type Generating, languageModelClient, type OwnCall, systemText } from './client.ts'
 import { type AiMessage, anthropicOptions, isSystem, partsIn } from './messages.ts'
@@ -25,7 +25,11 @@ export type AiCall<Host> = {
   readonly takesMarks?: boolean | undefined
 }
 
-export type AiHistoryOf<Host> = (call: AiCall<Host>) => Promise<AiHistory>
+export type AiHistoryOf<Host> = (call: AiCall<Host>) => Promise<{
+  readonly history: AiHistory
+  /** The called model: another one than before changes the window and the prices. */
+  readonly model: CallOptions['model']
+}>
 
 export type AiParts<Host> = {
   readonly converter: Converter<AiMessage>
@@ -49,12 +53,13 @@ export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>
   return async (call) => {
     const { host, id, messages, params = {}, isStreaming = false } = call
     const first: Newest = {}
+    const name = call.model?.modelId ?? call.modelName
     const history = await historyOf({
       host,
       id,
       messages,
       client: () => clientFor(call, first),
-      model: call.model?.modelId ?? call.modelName,
+      model: name,
       asksCalled: model === undefined,
       hasMarks: hasMarks(call),
       sharesCache: call.params !== undefined,
@@ -67,7 +72,8 @@ export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>
       head: leadingMessages(messages, isSystem),
       toForeign: (own) => history.toForeign(own),
     }
-    return history
+    const isKnown = name !== undefined && (model !== undefined || call.model !== undefined)
+    return { history, model: isKnown ? { client: clientFor(call, newest), name } : undefined }
   }
 }
 

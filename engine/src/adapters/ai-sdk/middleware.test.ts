@@ -113,6 +113,27 @@ describe('the middleware', () => {
     expect([summarizer.calls.length > 0, claude.calls.length]).toEqual([true, 1])
   })
 
+  test('follows the model of each call, which also writes the summary', async () => {
+    const own = everlong({ environment: {} })
+    const history: ModelMessage[] = []
+    const ask = async (modelId: string, content: string) => {
+      const fake = { ...fakeModel(() => 'A summary.'), modelId }
+      history.push({ role: 'user', content })
+      const model = wrapLanguageModel({ model: fake, middleware: own.middleware })
+      history.push(...(await generateText({ model, messages: history, maxRetries: 0 })).responseMessages)
+      const [session, ...others] = own.sessions()
+      expect([session?.explain().model, others]).toEqual([modelId, []])
+      return fake
+    }
+    const large = await ask('claude-sonnet-4-6', 'Hello.')
+    await ask('gpt-4o', 'And now?')
+    const small = await ask('claude-haiku-4-5', `Read this. ${'It keeps the books. '.repeat(2_000)}`)
+    const asked = () => [large, small].map(({ calls }) => calls.length)
+    const before = asked()
+    expect(await own.sessions()[0]?.compact()).toMatchObject({ type: 'compacted' })
+    expect(asked().map((count, at) => count > (before[at] ?? 0))).toEqual([false, true])
+  })
+
   test('tells conversations apart by the id in the provider options', async () => {
     const fake = fakeModel(() => 'fine')
     const { model, own } = managed(fake)
@@ -170,6 +191,18 @@ describe('prepareStep', () => {
     expect(again).toEqual(carried)
     expect(again.at(-1)).toBe(steering)
     expect(own.sessions()).toHaveLength(1)
+  })
+
+  test('follows the model of each step; one that is known only by its name keeps the model before', async () => {
+    const own = everlong({ environment: {} })
+    const taken = async (model: typeof step.model | string) => {
+      await own.prepareStep({ ...step, model, messages: [next] })
+      return own.sessions().map((session) => session.explain().model)
+    }
+    const named = (modelId: string) => ({ ...step.model, modelId })
+    expect(await taken(named('gpt-4o'))).toEqual(['gpt-4o'])
+    expect(await taken(named('claude-haiku-4-5'))).toEqual(['claude-haiku-4-5'])
+    expect(await taken('gpt-4o')).toEqual(['claude-haiku-4-5'])
   })
 
   test('says what to do when the model is known only by its name', async () => {

@@ -27,9 +27,9 @@ export function createMiddleware(historyOf: AiHistoryOf<Params>): LanguageModelV
       const { prompt: _, abortSignal: __, ...rest } = params
       const id = stringAt(params.providerOptions?.everlong, 'sessionId')
       const call = { host: params, id, messages, model, params: rest as JsonObject, isStreaming: type === 'stream' }
-      const history = await historyOf(call)
+      const { history, model: choice } = await historyOf(call)
       const base = requestInput(messages, rest as JsonObject)
-      const prepared = await history.prepare(messages, { base, signal: params.abortSignal })
+      const prepared = await history.prepare(messages, { base, model: choice, signal: params.abortSignal })
       const reduced = withPrepared(params, prepared)
       known.set(reduced, { history, prepared })
       return reduced

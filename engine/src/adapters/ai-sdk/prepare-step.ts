@@ -24,11 +24,11 @@ export function createPrepareStep(historyOf: AiHistoryOf<Step>, marks: StepMarks
     const messages = step.messages as unknown as readonly AiMessage[]
     const modelName = typeof step.model === 'string' ? step.model : undefined
     const model = generatingModel(step.model)
-    const history = await historyOf({ host: step, messages, model, modelName })
+    const { history, model: choice } = await historyOf({ host: step, messages, model, modelName })
     const usage = usageOf(step.steps.at(-1)?.usage)
     const system = instructionsText(step.instructions)
     const base = { ...requestInput(messages, {}), ...(system === '' ? {} : { system }) }
-    const prepared = await history.prepare(messages, { base, usage })
+    const prepared = await history.prepare(messages, { base, model: choice, usage })
     const reduced = [...prepared.messages] as unknown as ModelMessage[]
     return model
       ? { messages: reduced, model: reporting(model, history, marks) as StepOptions['model'] }
