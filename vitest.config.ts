@@ -36,6 +36,8 @@ export default defineConfig({
     // Tests that need longer say so.
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // Vitest gives up after a second, which is too short on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     maxWorkers: 2,
     projects: [
       {

@@ -106,11 +106,13 @@ describe('on a terminal', () => {
   const ask = async (place: string, answer: string, meanwhile: () => void = () => undefined) => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true })
     const stdout = Object.assign(new PassThrough().setEncoding('utf8'), { isTTY: true, columns: 80 })
-    const said = () => String(stdout.read() ?? '')
     const io = { stdin, stdout, stderr: stdout, env: {}, cwd: place, now: () => now, timeZone: 'UTC' }
     const asked = gather(place, { days: 30, io })
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    const shown = said()
+    let shown = ''
+    stdout.on('data', (text: string) => {
+      shown += text
+    })
+    await expect.poll(() => shown).toContain('[y/N]')
     meanwhile()
     stdin.write(`${answer}\n`)
     return { shown, outcome: await asked }

@@ -149,12 +149,19 @@ describe.runIf(database)('the database', () => {
     }
   })
 
+  /** Transactions that keep others from writing to the table. */
+  const lockedBy = async () => {
+    const locks = `SELECT count(*)::int AS held FROM pg_locks WHERE granted AND mode = 'ExclusiveLock'
+      AND relation = 'uses_${schemas}.use'::regclass`
+    return (await database?.query(locks))?.[0]?.held
+  }
+
   test('counts requests that wait for it together one after the other', async () => {
     for (let round = 0; round < 4; round++) {
       const { uses } = await inDatabase()
       const wait = `LOCK TABLE uses_${schemas}.use IN EXCLUSIVE MODE; SELECT pg_sleep(0.2)`
       const waiting = database?.query(`BEGIN; ${wait}; COMMIT`)
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await expect.poll(lockedBy).toBe(1)
       const results = await Promise.all(Array.from({ length: 4 }, () => uses.enter(ann, requests(1))))
       await waiting
       expect(results.filter((over) => over === undefined)).toHaveLength(1)

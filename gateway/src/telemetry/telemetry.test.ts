@@ -182,14 +182,13 @@ describe('failures', () => {
     const setup = await traced()
     await say(clientOf(setup), { max_tokens: -1 }).catch(() => undefined)
     await setup.gateway.settled()
-    const silent = await listening(createServer(() => undefined))
-    const other = await traced({ config: { upstreams: { simulator: { url: silent.url } } } })
     const gone = new AbortController()
+    const silent = await listening(createServer(() => gone.abort()))
+    const other = await traced({ config: { upstreams: { simulator: { url: silent.url } } } })
     const asking = clientOf(other).messages.create(
       { model, max_tokens: 9, messages: [user('Hi')] },
       { signal: gone.signal },
     )
-    setTimeout(() => gone.abort(), 100)
     await expect(asking).rejects.toThrow()
     await Promise.all([setup.gateway.close(), other.gateway.close()])
     const refused = setup.collector.spans().filter(({ name }) => name !== 'record')
