@@ -19,6 +19,7 @@ describe('Read', () => {
       details: {
         type: 'text',
         file: { filePath: join(bench.folder, 'src/a.ts'), startLine: 1, numLines: 3, totalLines: 3 },
+        fileState: { path: join(bench.folder, 'src/a.ts'), hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
       },
     })
     expect(bench.asked).toEqual([])

@@ -2,10 +2,13 @@
 // sent twice. One per session, because a sub-agent has not seen what its parent read.
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { blocksOf, isText, isToolResult, textOf } from 'everlong/internal'
+import { blocksOf, isText, isToolResult, objectAt, stringAt, textOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 
-type Seen = { readonly hash: string; readonly modified: number; readonly size: number }
+/** A file as the conversation last saw it. Its result in the transcript has this, so that a continued session knows it. */
+export type FileState = { readonly path: string; readonly hash: string }
+
+type Seen = { readonly hash: string; readonly modified?: number; readonly size?: number }
 type Shown = {
   readonly hash: string
   readonly toolUseId: string
@@ -16,8 +19,7 @@ type Shown = {
 
 export type ReadFiles = {
   /** Notes the content of the file when the conversation reads or writes it. */
-  readonly note: (path: string, bytes: Uint8Array | string) => Promise<void>
-  readonly has: (path: string) => boolean
+  readonly note: (path: string, bytes: Uint8Array | string) => Promise<FileState>
   /** Undefined while the file is unchanged; otherwise advice. */
   readonly problem: (path: string, shown: string) => Promise<string | undefined>
   readonly noteShown: (key: string, shown: Shown) => void
@@ -32,14 +34,20 @@ export function hashOf(bytes: Uint8Array | string): string {
 export function createReadFiles(session: Session): ReadFiles {
   const seen = new Map<string, Seen>()
   const shown = new Map<string, Shown>()
+  let earlier: Promise<ReadonlyMap<string, Seen>> | undefined
+  const seenEarlier = async (path: string) => {
+    earlier ??= statesIn(session)
+    return (await earlier).get(path)
+  }
   return {
     note: async (path, bytes) => {
       const { mtimeMs, size } = await stat(path)
-      seen.set(path, { hash: hashOf(bytes), modified: mtimeMs, size })
+      const hash = hashOf(bytes)
+      seen.set(path, { hash, modified: mtimeMs, size })
+      return { path, hash }
     },
-    has: (path) => seen.has(path),
     problem: async (path, name) => {
-      const known = seen.get(path)
+      const known = seen.get(path) ?? (await seenEarlier(path))
       if (!known) return `${name} has not been read in this conversation. Read it first, then change it.`
       const { mtimeMs, size } = await stat(path)
       if (mtimeMs === known.modified && size === known.size) return undefined
@@ -55,6 +63,18 @@ export function createReadFiles(session: Session): ReadFiles {
       return isAttachedIn(session, found) ? 'attached to a message of the user' : undefined
     },
   }
+}
+
+/** From the transcript: what was read and written before this process opened the session. */
+async function statesIn(session: Session): Promise<ReadonlyMap<string, Seen>> {
+  const states = new Map<string, Seen>()
+  for (const { record } of await session.entries()) {
+    const facts = objectAt(record, 'toolUseResult') ?? objectAt(objectAt(record, 'attachment'), 'toolUseResult')
+    const state = objectAt(facts, 'fileState')
+    const [path, hash] = [stringAt(state, 'path'), stringAt(state, 'hash')]
+    if (path !== undefined && hash !== undefined) states.set(path, { hash })
+  }
+  return states
 }
 
 /** A compaction, a clearing, an undo or a rewind may have removed the result from the conversation. */

@@ -94,18 +94,18 @@ async function showText(kit: Kit, { given, place, context }: Reading, bytes: Buf
   const key = `${place.real}\n${offset ?? ''}\n${limit ?? ''}`
   const hash = hashOf(bytes)
   const earlier = files.stillShown(key, hash)
-  await files.note(place.real, bytes)
+  const fileState = await files.note(place.real, bytes)
   if (earlier !== undefined)
     return {
       content: `${place.shown} is unchanged since you read it: its text is ${earlier}.`,
-      details: { type: 'file_unchanged', file: { filePath: place.path } },
+      details: { type: 'file_unchanged', file: { filePath: place.path }, fileState },
     }
   const range = readRange(kit.redactor.text(bytes.toString('utf8')), { offset, limit })
   if (range.type === 'beyond') return failed(`${place.shown} has ${range.lines} lines: there is no line ${offset}.`)
   const { text, first, count, lines } = range
   files.noteShown(key, { hash, toolUseId: context.toolUseId, name: given.file_path, text })
   const file = { filePath: place.path, startLine: first, numLines: count, totalLines: lines }
-  return { content: text, details: { type: 'text', file } }
+  return { content: text, details: { type: 'text', file, fileState } }
 }
 
 function tooLarge({ shown }: Place, size: number): string {

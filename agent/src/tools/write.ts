@@ -6,6 +6,7 @@ import { createText, decodeText, replaceText } from '../files/text-file.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../tool.ts'
 import { diffOf } from './diff.ts'
 import { failed, guardedTool, type Kit, problemOf } from './kit.ts'
+import type { FileState } from './read-files.ts'
 
 const input = z.object({
   file_path: z.string().min(1).describe('The file: absolute, or relative to the workspace.'),
@@ -66,6 +67,7 @@ type Writing = {
 export async function write(kit: Kit, { place, content, context, isNew, diff }: Writing): Promise<ToolOutput> {
   const { real, shown } = place
   const files = kit.readFiles(context.session)
+  let fileState: FileState
   try {
     if (isNew) await createText(real, content)
     else {
@@ -73,7 +75,7 @@ export async function write(kit: Kit, { place, content, context, isNew, diff }: 
       if (why !== undefined) return failed(why)
       await replaceText(real, content)
     }
-    await files.note(real, content)
+    fileState = await files.note(real, content)
   } catch (error) {
     return failed(problemOf(error, shown))
   }
@@ -81,5 +83,5 @@ export async function write(kit: Kit, { place, content, context, isNew, diff }: 
   const what = isNew
     ? `Created ${shown} (${added} ${added === 1 ? 'line' : 'lines'}).`
     : `Changed ${shown} (+${added} −${removed} lines).`
-  return { content: what, details: { type: isNew ? 'create' : 'update', filePath: place.path, diff: text } }
+  return { content: what, details: { type: isNew ? 'create' : 'update', filePath: place.path, diff: text, fileState } }
 }
