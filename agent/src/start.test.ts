@@ -67,15 +67,15 @@ test('the person is asked about the settings of a folder once, and later only ab
     `Not used, because this folder is not trusted: ${text}. Start with --trust to use them.`,
   ]
   write({ A: '1' })
-  expect(await start('deny')).toEqual([{}, untrusted('set the variable A')])
+  expect(await start('deny')).toEqual([{}, untrusted('set the variable A=1')])
   expect(await start('allow')).toEqual([{ A: '1' }, []])
   expect(await start('deny')).toEqual([{ A: '1' }, []])
   write({ A: '1', B: '2' })
-  expect(await start('deny')).toEqual([{ A: '1' }, untrusted('set the variable B')])
+  expect(await start('deny')).toEqual([{ A: '1' }, untrusted('set the variable B=2')])
   expect(await start('allow')).toEqual([{ A: '1', B: '2' }, []])
   expect(await start('deny')).toEqual([{ A: '1', B: '2' }, []])
-  const first = ['Trust the settings of .', 'set the variable A']
-  const later = ['Trust the new settings of .', 'set the variable B']
+  const first = ['Trust the settings of .', 'set the variable A=1']
+  const later = ['Trust the new settings of .', 'set the variable B=2']
   expect(asked).toEqual([first, first, later, later])
   expect(readFileSync(join(home, 'trusted.json'), 'utf8')).not.toContain('"A"')
 })
@@ -92,7 +92,7 @@ test('settings that change while the person is asked are not trusted', async () 
   const started = await startAgent({ ...options, person: { ...options.person, askPermission } })
   if (started.type !== 'started') throw new Error(JSON.stringify(started))
   await started.agent.close()
-  expect([started.settings.env, started.notices]).toEqual([{ A: '1' }, [expect.stringContaining('set the variable B')]])
+  expect([started.settings.env, started.notices]).toEqual([{ A: '1' }, [expect.stringContaining('set the variable B=2')]])
 })
 
 test('a slash command of the project that runs commands is used once the person trusts it, and again after a change', async () => {

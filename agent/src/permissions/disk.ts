@@ -34,7 +34,8 @@ export const disk: Disk = { realPath, list, exists: existsSync, read, contains, 
 
 function realPath(path: string): string {
   try {
-    return realpathSync(path)
+    // The native one also returns names as they are on the disk, where upper and lower case are the same.
+    return realpathSync.native(path)
   } catch {
     // Missing or unreadable, so uses the real path of its folder, if there is one.
     const folder = dirname(path)

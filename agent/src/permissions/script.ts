@@ -66,7 +66,7 @@ function isDescriptor({ operator, target }: Redirection & { readonly type: 'Redi
 }
 
 /** Programs run the values of these variables, or use them to find what they run. */
-export const runningNames =
+const runningNames =
   /(?:EDITOR|FCEDIT|VISUAL|PAGER|BROWSER|COMMAND|CMD|SHELL|SSH|ASKPASS|OPTIONS|OPTS?|PRELOAD|LIBRARY_PATH|STARTUP)$|^(?:ENV|BASH_ENV|LESSOPEN|LESSCLOSE|MAKEFLAGS|GIT_.*|LD_.*|PS\d)$/i
 
 function addAssignment({ name, value }: Assignment, reading: Reading): void {

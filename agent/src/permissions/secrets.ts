@@ -31,10 +31,10 @@ export function commandEnvironment(environment: Environment): Record<string, str
 
 /** For commands in the sandbox: without any secret. */
 export function sandboxEnvironment(environment: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(environment).filter((entry) => !isSecret(entry)))
+  return Object.fromEntries(Object.entries(environment).filter((entry) => !isSecretVariable(entry)))
 }
 
-function isSecret([name, value = '']: readonly [string, string | undefined]): boolean {
+export function isSecretVariable([name, value = '']: readonly [string, string | undefined]): boolean {
   return providerKey.test(name) || (secretName.test(name) && !/^[~.]?\//.test(value))
 }
 
@@ -56,7 +56,7 @@ function formsOf(value: string): readonly string[] {
 }
 
 export function createRedactor(environment: Environment, more: Secrets = {}): Redactor {
-  const fromEnvironment = Object.entries(environment).filter(isSecret)
+  const fromEnvironment = Object.entries(environment).filter(isSecretVariable)
   const values = new Map<string, string>()
   for (const [name, value] of [...Object.entries(more), ...fromEnvironment]) {
     if (value === undefined || value.length < shortest) continue

@@ -127,7 +127,7 @@ test('a folder that nobody trusts can be stricter and no more; what it would get
     'MCP server web: https://example.com/mcp',
     'allow Bash(npm test)',
     'permission mode accept-edits',
-    'set the variable COLOR',
+    'set the variable COLOR=0',
     'model anthropic:claude-opus-5',
   ])
   trust(places)
@@ -382,7 +382,7 @@ test('what is added to a trusted folder is withheld, and what was trusted stays 
 })
 
 test.each<[string, object, object, string]>([
-  ['the value of a variable', { env: { A: '1' } }, { env: { A: '2' } }, 'set the variable A'],
+  ['the value of a variable', { env: { A: '1' } }, { env: { A: '2' } }, 'set the variable A=2'],
   ['the tools of a hook', { hooks: { Stop: [hook('x')] } }, { hooks: { Stop: [hook('x', '*')] } }, 'hook Stop: x'],
   [
     'the event of a hook',
@@ -426,7 +426,7 @@ test('without a record of what was trusted, the person is asked again', () => {
   const places = placesWith({ project: { env: { A: '1' } } })
   for (const text of [JSON.stringify({ folders: [places.folder] }), '{"folders": {', 'null']) {
     writeFileSync(join(places.home, 'trusted.json'), text)
-    expect(withheldIn(places)).toEqual(['set the variable A'])
+    expect(withheldIn(places)).toEqual(['set the variable A=1'])
   }
   trust(places)
   expect(withheldIn(places)).toEqual([])

@@ -73,18 +73,22 @@ test('a new value of a variable asks nobody again; another variable, default or 
   expect(withheld({ ...server(variable('ROOT:-a')), other: { command: 'x' } })).toEqual(['MCP server other: x'])
 })
 
-test('the question shows variables and headers, with the values that decide what runs, and no secrets', () => {
+test('the question shows variables and headers, with their values, and no secrets', () => {
   const env = {
     NODE_OPTIONS: '--require ./evil.js',
     LD_PRELOAD: './evil.so',
     PATH: './bin:/bin',
     PYTHONPATH: 'lib',
     BASH_ENV: 'a\nallow Bash',
+    HOME: './evil',
+    DYLD_INSERT_LIBRARIES: './evil.dylib',
+    npm_config_registry: 'http://evil.example',
     API_KEY: 'topsecret',
-    COLOR: '0',
+    KEY_FILE: './key',
+    SSL_KEY: './key',
   }
   const shown =
-    'NODE_OPTIONS=--require ./evil.js, LD_PRELOAD=./evil.so, PATH=./bin:/bin, PYTHONPATH=lib, BASH_ENV=a allow Bash, API_KEY, COLOR'
+    'NODE_OPTIONS=--require ./evil.js, LD_PRELOAD=./evil.so, PATH=./bin:/bin, PYTHONPATH=lib, BASH_ENV=a allow Bash, HOME=./evil, DYLD_INSERT_LIBRARIES=./evil.dylib, npm_config_registry=http://evil.example, API_KEY, KEY_FILE=./key, SSL_KEY=./key'
   const mcpServers = {
     a: { command: 'npx', args: ['known'], env },
     b: { type: 'http', url: 'https://example.com/', headers: { Authorization: 'Bearer topsecret', 'X-A': 'b' } },

@@ -1,7 +1,7 @@
 // Settings that a project may only make in a folder that the person trusts, one by one.
 import { createHash } from 'node:crypto'
 import type { OwnCommand } from '../own/own-commands.ts'
-import { runningNames } from '../permissions/script.ts'
+import { isSecretVariable } from '../permissions/secrets.ts'
 import type { McpServerSettings } from './schema.ts'
 import type { Settings } from './settings.ts'
 
@@ -80,10 +80,9 @@ function extrasOf(server: McpServerSettings): string {
   return values.length === 0 ? '' : ` (${kind}: ${values.join(', ')})`
 }
 
-/** Shows the value only if it decides what runs, because other values may be secrets. */
-function variableText([name, value]: readonly [string, string]): string {
-  const decidesWhatRuns = runningNames.test(name) || /(?:PATH|LIB)$/i.test(name)
-  return oneLine(decidesWhatRuns ? `${name}=${value}` : name)
+/** Any variable can decide what runs, so all values are shown except those that are secrets by their name. */
+function variableText(variable: readonly [string, string]): string {
+  return oneLine(isSecretVariable(variable) ? variable[0] : variable.join('='))
 }
 
 /** Line breaks could imitate other settings. */
