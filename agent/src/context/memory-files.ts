@@ -4,8 +4,8 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../files/paths.ts'
-import { hiddenBy, isOpened } from '../permissions/decide.ts'
 import { disk } from '../permissions/disk.ts'
+import { hiddenBy, isOpened } from '../permissions/path-rules.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { isSecretFile } from '../permissions/secrets.ts'
 

@@ -1,15 +1,16 @@
 // Decides about one call: allowed, denied, or ask. Pure. A deny rule overrides everything. If it is uncertain whether such a rule
 // covers a command, the person is asked in every mode.
-import { homedir } from 'node:os'
 import { dirname, relative, sep } from 'node:path'
 import type { PermissionMode } from '../app.ts'
-import { escapeGlob, ignoreGlob } from '../files/glob.ts'
-import { isWithin, type Place, slashed } from '../files/paths.ts'
+import { escapeGlob } from '../files/glob.ts'
+import { isWithin, type Place } from '../files/paths.ts'
 import { type Coverage, commandCoverage, commandPattern, commandText, no, yes } from './coverage.ts'
 import { type Disk, noDisk } from './disk.ts'
-import { type IsOtherName, listingOnce, otherNamesOf } from './hard-links.ts'
+import { listingOnce } from './hard-links.ts'
+import { coversHost, deniesConnection, deniesHost } from './host-rules.ts'
 import { pathCoverage, type Where } from './named-paths.ts'
 import { exactly, rulesForScript } from './offered-rules.ts'
+import { coversPath, hiddenBy, isOpened, otherNames } from './path-rules.ts'
 import { isProtected } from './protected.ts'
 import { isReadOnly, type Looking, readOnlyCommands } from './read-only.ts'
 import { formatRule, parseRule, type Rule, type RuleSet, ruleWords } from './rule.ts'
@@ -208,11 +209,6 @@ function allowedCommands(allow: readonly Rule[], script: Script, looking: Lookin
   return (words: readonly string[]) => looks(words) || rules.some((rule) => allowsCommand(rule, words))
 }
 
-/** Whether a rule allows reading this path. */
-export function isOpened(allow: readonly Rule[], path: string, root: string): boolean {
-  return allow.some((rule) => rule.tool === 'Read' && coversPath(rule, path, root))
-}
-
 function allowsCommand(rule: Rule, words: readonly string[]): boolean {
   if (rule.type === 'command') {
     const own = ruleWords(rule.script)
@@ -256,82 +252,9 @@ function fileCoverage(rule: Rule, script: Script, where: Where): Coverage {
   return pathCoverage({ pattern: rule.pattern, covers, isOtherName: otherNames(rule, where) }, script, where)
 }
 
-/** For rules about paths: whether a file is a denied one under another name. */
-function otherNames(rule: Rule, { root, disk }: Where): IsOtherName {
-  if (rule.type !== 'path') return () => no
-  return otherNamesOf({ pattern: rule.pattern, covers: pathTest(rule, root) }, root, disk)
-}
-
-function hidesFiles({ tool, type }: Rule): boolean {
-  return tool === 'Read' || (type === 'path' && /^(?:Grep|Glob)$/.test(tool))
-}
-
-/** For searches and instruction files: whether a rule denies reading or finding this path. */
-export function hiddenBy(deny: readonly Rule[], { root, disk }: Where): (path: string) => boolean {
-  const where = { root, disk: listingOnce(disk) }
-  const rules = deny.filter(hidesFiles).map((rule) => ({
-    covers: pathTest(rule, root),
-    isOtherName: otherNames(rule, where),
-  }))
-  return (path) => rules.some(({ covers, isOtherName }) => covers(path) || isOtherName(path).type !== 'no')
-}
-
 /** `Edit` covers every tool that writes files and `Read` every one that reads them. */
 function isFor({ tool }: Rule, access: Access & { readonly type: 'read' | 'write' }): boolean {
   return tool === access.tool || tool === (access.type === 'read' ? 'Read' : 'Edit')
-}
-
-export function coversPath(rule: Rule, path: string, root: string): boolean {
-  return pathTest(rule, root)(path)
-}
-
-/** `//x` is absolute, `~/x` in the home folder, everything else below the workspace. */
-function pathTest(rule: Rule, root: string): (path: string) => boolean {
-  if (rule.type === 'any') return () => true
-  if (rule.type !== 'path') return () => false
-  const { pattern } = rule
-  if (pattern.startsWith('//') || pattern.startsWith('~/')) {
-    const absolute = pattern.startsWith('//') ? pattern.slice(1) : escapeGlob(homedir()) + pattern.slice(1)
-    const { below } = ignoreGlob(absolute)
-    return (path) => below(slashed(path).slice(1))
-  }
-  const { below } = ignoreGlob(pattern.replace(/^\.\//, '/'))
-  return (path) => isWithin(root, path) && below(slashed(relative(root, path)))
-}
-
-/** A host that must not be fetched must not be reached by commands either. */
-function deniesConnection(rule: Rule, host: string): boolean {
-  if (rule.tool === 'Network' && rule.type === 'any') return true
-  if (rule.tool !== 'Network' && rule.tool !== 'WebFetch') return false
-  return deniesHost(rule, { type: 'fetch', host, addresses: [], isPrivate: false })
-}
-
-/** A rule for an address also covers names that resolve to it. All addresses of this machine count as one. */
-function deniesHost(rule: Rule, { host, addresses }: Access & { readonly type: 'fetch' }): boolean {
-  if (rule.type !== 'domain') return false
-  const names = new Set([host, ...addresses].map(hostName))
-  return names.has(hostName(rule.domain)) || [...names].some((name) => coversHost(rule, name, false))
-}
-
-function hostName(host: string): string {
-  const bare = host.toLowerCase().replace(/^\[|\]$|\.$/g, '')
-  const name = /^::ffff:/.test(bare) ? mappedAddress(bare.slice('::ffff:'.length)) : bare
-  return /^(?:127\.[\d.]+|0\.0\.0\.0|::1?|(?:.*\.)?localhost)$/.test(name) ? 'localhost' : name
-}
-
-/** The IPv4 address in an IPv6 address: `7f00:1` is 127.0.0.1. */
-function mappedAddress(text: string): string {
-  const [high, low] = text.split(':').map((part) => Number.parseInt(part, 16))
-  if (high === undefined || low === undefined) return text
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-}
-
-/** A rule for a host on a private network must name it: `*.example.com` does not cover one. */
-function coversHost(rule: Rule, host: string, isPrivate: boolean): boolean {
-  if (rule.type === 'any') return !isPrivate
-  if (rule.type !== 'domain') return false
-  if (!rule.domain.startsWith('*.')) return rule.domain === host
-  return !isPrivate && host.endsWith(rule.domain.slice(1))
 }
 
 function coversCall(rule: Rule, access: Access & { readonly type: 'call' }): boolean {

@@ -2,8 +2,9 @@
 // are always allowed.
 import type { Session } from 'everlong/node'
 import type { Denial, KeptPlace, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
-import { type Access, type Decision, decide, hiddenBy, isOpened, isOrdinaryEdit } from './decide.ts'
+import { type Access, type Decision, decide, isOrdinaryEdit } from './decide.ts'
 import { disk } from './disk.ts'
+import { hiddenBy, isOpened } from './path-rules.ts'
 import { formatRule, type Rule, type RuleSet } from './rule.ts'
 import { isSecretFile } from './secrets.ts'
 

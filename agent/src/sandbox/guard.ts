@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
-import { coversPath } from '../permissions/decide.ts'
+import { coversPath } from '../permissions/path-rules.ts'
 import { isProtectedName } from '../permissions/protected.ts'
 import type { Rule, RuleSet } from '../permissions/rule.ts'
 import { isSecretFile } from '../permissions/secrets.ts'
