@@ -92,7 +92,10 @@ test('settings that change while the person is asked are not trusted', async () 
   const started = await startAgent({ ...options, person: { ...options.person, askPermission } })
   if (started.type !== 'started') throw new Error(JSON.stringify(started))
   await started.agent.close()
-  expect([started.settings.env, started.notices]).toEqual([{ A: '1' }, [expect.stringContaining('set the variable B=2')]])
+  expect([started.settings.env, started.notices]).toEqual([
+    { A: '1' },
+    [expect.stringContaining('set the variable B=2')],
+  ])
 })
 
 test('a slash command of the project that runs commands is used once the person trusts it, and again after a change', async () => {

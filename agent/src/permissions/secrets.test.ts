@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { commandEnvironment, createRedactor } from './secrets.ts'
+import { commandEnvironment, createRedactor, sandboxEnvironment } from './secrets.ts'
 
 test('commands keep their environment, but not the keys of model providers', () => {
   const keys = { ANTHROPIC_API_KEY: 'a', ANTHROPIC_AUTH_TOKEN: 'b', OPENAI_API_KEY: 'c', AWS_BEARER_TOKEN_BEDROCK: 'd' }
@@ -54,4 +54,14 @@ test('however a text is cut into pieces, no secret gets through', () => {
       expect(out + end()).toBe(text(whole))
     }),
   )
+})
+
+test('the sandbox gets no variable with a secret, and a path to one is none', () => {
+  const kept = { PATH: '/bin', SSL_KEY: '/etc/x.key', DEPLOY_KEY: './key', TOKENIZER: 'x', MONKEY_BUSINESS: 'x' }
+  const secrets = {
+    ...{ GITHUB_TOKEN: 'x', npm_config_password: 'x', aws_credentials: 'x', API_SECRET: '' },
+    // Keys of model providers, whatever they look like.
+    ...{ ANTHROPIC_API_KEY: '/not/a/path', AWS_BEARER_TOKEN_BEDROCK: 'x' },
+  }
+  expect(sandboxEnvironment({ ...kept, ...secrets })).toEqual(kept)
 })

@@ -49,6 +49,18 @@ test('the home folder: tools and settings of git are readable, keys are not, als
   expect(opened(files, 'home').own.secret).toEqual(['home/.ssh', 'home/.npmrc', 'home/.everlong'])
 })
 
+test('a program on the PATH opens its installation, but never the home folder or a folder around it', () => {
+  const base = temporary()
+  const userHome = join(base, 'home')
+  const names = ['home/bin', 'home/.local/bin', 'home/.cargo/bin', 'home/tools/node/bin', 'home/tools/plain', 'bin']
+  for (const name of [...names, 'home/.ssh', 'work']) mkdirSync(join(base, name), { recursive: true })
+  const path = [...names.map((name) => join(base, name)), 'relative/bin', join(base, 'missing/bin')].join(':')
+  const { readable } = foldersFor({ root: join(base, 'work'), agentHome: join(userHome, '.everlong'), path, userHome })
+  const own = readable.filter((each) => each.startsWith(base)).map((each) => each.slice(base.length + 1))
+  const opened = ['home/bin', 'home/.local/bin', 'home/.cargo/bin', 'home/tools/node', 'home/tools/plain', 'bin']
+  expect(own.toSorted()).toEqual([...opened, 'work'].toSorted())
+})
+
 test('a repository above: what is beside the workspace is readable, and the store is writable except hooks and settings', () => {
   const { own } = opened({ 'repo/.git/HEAD': '', 'repo/top.txt': '', 'repo/packages/b/x': '' }, 'repo/packages/a')
   const fixed = ['hooks', 'config', 'config.worktree'].map((name) => `repo/.git/${name}`)
