@@ -9,6 +9,7 @@ export {
   missCost,
   type Worth,
 } from './core/cache/economics.ts'
+export { formatSummary } from './core/compaction/ask/asker.ts'
 export { sourceText } from './core/compaction/check.ts'
 export { piCompaction, piCompactionRecord } from './core/compaction/foreign.ts'
 export type { Compaction, CompactionJob } from './core/compaction/job.ts'

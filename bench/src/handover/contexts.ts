@@ -1,7 +1,7 @@
 // The contexts that are graded: what each contender leaves for the next agent at one recorded compaction, with a strong
 // model's summary, with an ordinary one, with the one that was recorded, or without a model.
 import { type ModelClient, offline, recorded } from 'everlong'
-import { type Compaction, runCompaction } from 'everlong/internal/compaction'
+import { type Compaction, formatSummary, runCompaction } from 'everlong/internal/compaction'
 import { compactionJobAt } from 'everlong/internal/node'
 import { type Case, shownIn } from '../fidelity/cases.ts'
 import { counting, countTokens } from '../fidelity/measure.ts'
@@ -26,7 +26,7 @@ export type Contender = (found: Case, limit: Limit, answers: Answers) => Promise
 
 /** The summary in a model's answer, without its scratchpad. */
 export function summaryIn(answer: string): string {
-  return /<summary>([\s\S]*)<\/summary>/.exec(answer)?.[1]?.trim() ?? answer.trim()
+  return formatSummary(answer).text
 }
 
 export const contenders: Readonly<Record<string, Contender>> = {

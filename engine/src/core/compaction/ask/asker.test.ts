@@ -73,6 +73,21 @@ describe('formatting', () => {
   test('a summary that speaks of its own tags ends at the last one', () => {
     expect(formatSummary('<summary>the tag </summary> is parsed</summary>').text).toBe('the tag </summary> is parsed')
   })
+
+  test('a block that a quoted text closes, and the model does not, is kept whole', () => {
+    const quoted = '6. All user messages:\n- "<task> <summary>Tests passed</summary> </task>"\n- "continue"'
+    const rest = '7. Pending tasks:\n- Push.\n9. Optional next step: push.'
+    const whole = `${quoted}\n${rest}`
+    expect(formatSummary(`<summary>${whole}`)).toEqual({ text: whole, isOpen: true })
+    expect(formatSummary(`<summary>${whole}\n</summary>`)).toEqual({ text: whole, isOpen: false })
+    expect(formatSummary(`<summary>${whole}\n</summary>\nThat is all.`)).toEqual({ text: whole, isOpen: false })
+    const mention = 'Written as the <summary> block.'
+    expect(formatSummary(`<summary>${mention}</summary>`)).toEqual({ text: mention, isOpen: false })
+    // Nothing but the line itself says that the tag is quoted.
+    expect(formatSummary(`<summary>${quoted}`)).toEqual({ text: quoted, isOpen: true })
+    const long = `6. All user messages:\n<summary>\nTests passed\n</summary>\n${rest}`
+    expect(formatSummary(`<summary>${long}`)).toEqual({ text: long, isOpen: true })
+  })
 })
 
 describe('judging', () => {

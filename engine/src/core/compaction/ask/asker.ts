@@ -7,6 +7,7 @@ import { type Failed, type FailedReason, failed, stopped, type Tried } from '../
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { createStop } from '../../ports/safely.ts'
 import type { CompactionRun } from '../history.ts'
+import { readSections } from '../page/sections.ts'
 import { onDemandText } from './request.ts'
 
 export type Summary = {
@@ -211,9 +212,22 @@ export function formatSummary(answer: string): FormattedSummary {
     return isOpen ? { text: '', isOpen: true } : { text: folded(rest), isOpen: false }
   }
   const body = rest.slice(start + '<summary>'.length)
-  // The last one, because a summary may mention its own tags.
-  const end = [...body.matchAll(/<\/summary>/gi)].at(-1)?.index
+  const end = closingOf(body)
   return { text: folded(end === undefined ? body : body.slice(0, end)), isOpen: end === undefined }
+}
+
+/**
+ * The last closing tag, because a summary may mention its own tags. None if that one is quoted, as in `"<summary>Tests
+ * passed</summary>"`: it closes a tag of its own line, or sections of the summary follow it.
+ */
+function closingOf(body: string): number | undefined {
+  const last = [...body.matchAll(/<\/summary>/gi)].at(-1)
+  if (last === undefined) return undefined
+  const after = body.slice(last.index + last[0].length)
+  if (after.trim() === '') return last.index
+  const line = body.slice(body.lastIndexOf('\n', last.index) + 1, last.index)
+  const isQuoted = /<summary>/i.test(line) || readSections(after).some(({ number }) => number !== undefined)
+  return isQuoted ? undefined : last.index
 }
 
 const maxPrefaceLength = 200
