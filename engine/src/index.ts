@@ -12,7 +12,7 @@ export type { Recovery } from './core/session/recovery.ts'
 export type { Session, SessionExplanation, SessionOptions, Turn } from './core/session/session-api.ts'
 export type { Environment } from './core/settings/resolve.ts'
 export type { EngineSettings } from './core/settings/table.ts'
-export { ConfigurationError } from './core/tokens/explain.ts'
+export { ConfigurationError } from './core/tokens/figure.ts'
 export { createEngine, type Engine, type EngineOptions } from './engine.ts'
 export type { ReadSession } from './read-session.ts'
 

@@ -46,6 +46,7 @@ export { contentWords, holdsWords, plainWords } from './core/text/plain-words.ts
 export { type Breakdown, bookMessage, breakdown, type Kind, type KindTokens } from './core/tokens/breakdown.ts'
 export { type ContextSize, modelOf } from './core/tokens/context-size.ts'
 export { recalibrate, scaled, uncalibrated } from './core/tokens/estimate/counting.ts'
-export type { ContextState, Explanation, Figure } from './core/tokens/explain.ts'
+export type { ContextState, Explanation } from './core/tokens/explain.ts'
+export type { Figure } from './core/tokens/figure.ts'
 export { endingNow, type Prediction, predictCompaction, whereCompactionsWouldFall } from './core/tokens/predict.ts'
 export { compactionEstimates, createStatisticsBook } from './core/transcript/report/statistics.ts'

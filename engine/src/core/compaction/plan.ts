@@ -11,7 +11,7 @@ import { type CompactionSettings, defaultSettings } from '../settings/resolve.ts
 import { contextSize, minFreed, modelOf, type SizeScale, sizeScale } from '../tokens/context-size.ts'
 import { countTokens, withoutMargin } from '../tokens/estimate/counting.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Source } from '../transcript/view/pieces.ts'
+import type { Source } from '../transcript/view/merge.ts'
 import type { CompactionJob, PartialChoice, SizedJob } from './job.ts'
 
 export type CompactionPlan =

@@ -1,7 +1,7 @@
 // The list of reductions that a session tries, and an explanation of what each would do now. Changes nothing.
 import type { Worth } from '../cache/economics.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
-import { formatNumber } from '../tokens/explain.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'

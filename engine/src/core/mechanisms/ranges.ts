@@ -3,10 +3,10 @@
 import { type MessageRange, widened } from '../message/cut-points.ts'
 import { blocksOf, isToolResult, isToolUse, type ViewMessage } from '../message/message.ts'
 import { declined, type PlannedItem } from '../ports/outcome.ts'
-import { formatNumber } from '../tokens/explain.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { mergedMessages } from '../transcript/view/pieces.ts'
+import { mergedMessages } from '../transcript/view/merge.ts'
 import { boundThinking, planEdits } from './clearing.ts'
 import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 

@@ -27,14 +27,8 @@ import {
   type Tokenizer,
   withoutMargin,
 } from '../tokens/estimate/counting.ts'
-import {
-  ConfigurationError,
-  type Explanation,
-  guessedWindow,
-  resolveWindows,
-  type WindowFacts,
-  type Windows,
-} from '../tokens/explain.ts'
+import { type Explanation, guessedWindow, resolveWindows, type WindowFacts, type Windows } from '../tokens/explain.ts'
+import { ConfigurationError } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord, isWindow, keyOf, type Learned, learningPlace, type Noted } from './context-note.ts'
 import type { Conversation } from './conversation.ts'

@@ -7,7 +7,7 @@ import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '.
 import { type Compacted, outcomesOf, type Tried } from '../ports/outcome.ts'
 import { overflowOfAnswer } from '../request/refusal.ts'
 import { compactionOff, type ReductionSettings } from '../settings/resolve.ts'
-import { formatNumber } from '../tokens/explain.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import { compactNow, isAllowed, notAllowed } from './compact.ts'
 import { contextFor, tryMechanisms } from './mechanisms.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'

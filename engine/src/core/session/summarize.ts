@@ -11,7 +11,7 @@ import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { type Declined, declined, type Outcome } from '../ports/outcome.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
-import { formatNumber } from '../tokens/explain.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Memory, MemoryKeeper } from './memory-keeper.ts'
 

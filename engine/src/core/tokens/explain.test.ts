@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ConfigurationError, type ExplainInput, explain } from './explain.ts'
+import { type ExplainInput, explain } from './explain.ts'
+import { ConfigurationError } from './figure.ts'
 
 const at = (tokens: number): ExplainInput => ({
   model: 'claude-opus-4-5',

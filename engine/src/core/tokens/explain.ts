@@ -11,30 +11,7 @@ import {
   tokensOfMark,
 } from '../settings/resolve.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
-
-export type Figure = {
-  readonly value: number
-  /** The setting, variable or rule that the value comes from. */
-  readonly source: string
-  /** Present if another value was requested but is not possible. */
-  readonly clamped?: { readonly from: number; readonly why: string }
-}
-
-/** Thrown rather than ignored, so that a wrong setting never causes a compaction loop. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError'
-  readonly numbers: Readonly<Record<string, number>>
-
-  constructor(message: string, numbers: Readonly<Record<string, number>>) {
-    super(message)
-    this.numbers = numbers
-  }
-}
-
-/** Formats 167000 as 167,000. */
-export function formatNumber(value: number): string {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',')
-}
+import { ConfigurationError, type Figure, formatNumber } from './figure.ts'
 
 export type WindowFacts = {
   readonly model?: string | undefined

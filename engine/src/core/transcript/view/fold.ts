@@ -12,16 +12,8 @@ import { type Change, changeAt, isCompactionUndone, type Standing, standingOf } 
 import { type Graph, isVisibleAt, rowOf } from '../tree/graph.ts'
 import { addHeadToTree, createHeadTree, liveOrder } from '../tree/live.ts'
 import { type EditAt, type Effects, effectsOf, type LiveRows, type Targets, targetsOf } from './effects.ts'
-import {
-  beforeLastRound,
-  entryPiece,
-  type Merged,
-  mergePieces,
-  type Row,
-  type Source,
-  type ViewPiece,
-  viewPieces,
-} from './pieces.ts'
+import { beforeLastRound, type Merged, mergePieces, type Source, type ViewPiece } from './merge.ts'
+import { entryPiece, type Row, viewPieces } from './pieces.ts'
 import { continuedWindow, noIdsSeen, type SeenIds, type Transcript, type WindowEnd, windowEnd } from './window-end.ts'
 
 /** Immutable. A message that did not change is the same object in every view. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { shapeOf } from '../../message/shape.ts'
-import { mergedMessages, mergePieces } from './pieces.ts'
+import { mergedMessages, mergePieces } from './merge.ts'
 
 test('an attachment that was written between two parts of one answer comes after the whole answer', () => {
   const part = (text: string) => ({
