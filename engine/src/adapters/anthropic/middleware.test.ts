@@ -44,6 +44,39 @@ test('a request waits for the usage of the streamed answer before it, which is k
   expect(checked.at(-1)).toBeGreaterThan(4_000)
 })
 
+const refused = (status: number, type: string, message: string) =>
+  Response.json({ type: 'error', error: { type, message } }, { status })
+const tooLong = (tokens: number) =>
+  refused(400, 'invalid_request_error', `prompt is too long: ${tokens} tokens > 200000 maximum`)
+
+test.each([
+  ['is an answer', () => Response.json({ id: 'm' }), 1],
+  ['is too long as well', () => tooLong(210_000), 0],
+  ['is refused for another reason', () => refused(401, 'authentication_error', 'invalid x-api-key'), 1],
+])('of a request that is sent again the right response is returned: the second one %s', async (_, again, expected) => {
+  const { middleware } = everlong({ model: offline(), environment: {} })
+  const messages = Array.from({ length: 20 }, (_, at) => [
+    { role: 'user', content: `Question ${at}: ${'why is that so? '.repeat(100)}` },
+    { role: 'assistant', content: `Answer ${at}: ${'because. '.repeat(100)}` },
+  ]).flat()
+  const sent: string[] = []
+  const responses: Response[] = []
+  const next = async ({ body }: { readonly body?: unknown }) => {
+    sent.push(String(body))
+    const response = responses.length === 0 ? tooLong(220_000) : again()
+    responses.push(response)
+    return response
+  }
+  const request = {
+    ...{ url: 'https://api.test/v1/messages', method: 'POST', headers: {} },
+    body: JSON.stringify({ model: 'claude-sonnet-4-6', max_tokens: 900, messages: [...messages, first] }),
+  }
+  const context = { parse: async (response: Response) => response.json(), logger: console } as never
+  const returned = await middleware(request as never, next as never, context)
+  expect(sent.map(({ length }) => length < (sent[0]?.length ?? 0) / 2)).toEqual([false, true])
+  expect(responses.indexOf(returned as Response)).toBe(expected)
+})
+
 test('after the host has changed the model, summaries are asked of the model that it calls now', async () => {
   const asked: string[] = []
   const { middleware, session } = everlong({ environment: {}, sessionId: 'chat' })

@@ -1,7 +1,7 @@
 // Invalid input of a host: reported at once with advice, and nothing of it is written.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
-import { answerMessage } from './input.ts'
+import { type ApiMessage, answerMessage, type Body, messageBodies } from './input.ts'
 import type { OwnSession } from './session.ts'
 import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
@@ -47,6 +47,44 @@ describe('an answer as it is stored', () => {
       content: [{ type: 'text', text: 'Hi.' }],
       stop_reason: null,
     })
+  })
+})
+
+describe('a message as it is stored', () => {
+  const said = { type: 'text', text: 'Hi.' }
+  const image = { type: 'image', source: { type: 'url', url: 'x' } }
+  const result = { type: 'tool_result', tool_use_id: 't1', content: 'a' }
+  const facts = { file: { filePath: '/a.ts' } }
+  const user = (content: unknown) => ({ type: 'user', message: { role: 'user', content } })
+  const attachment = (fields: object) => ({ type: 'attachment', attachment: fields })
+
+  test.each<[string, Omit<ApiMessage, 'role'>, readonly object[]]>([
+    ['nothing', { content: '' }, []],
+    ['words', { content: 'Hi.' }, [user('Hi.')]],
+    ['words of a person', { content: 'Hi.', origin: 'human' }, [{ ...user('Hi.'), origin: { kind: 'human' } }]],
+    ['a note of the client', { content: [said], origin: 'meta' }, [{ ...user([said]), isMeta: true }]],
+    ['a result', { content: [result], toolUseResult: facts }, [{ ...user([result]), toolUseResult: facts }]],
+    [
+      'a result among words, which are no part of it',
+      { content: [said, result], origin: 'human', toolUseResult: facts },
+      [
+        { ...user([result]), toolUseResult: facts },
+        { ...user([said]), origin: { kind: 'human' } },
+      ],
+    ],
+    ['context', { content: 'Hi.', origin: 'attachment' }, [attachment({ type: 'context', content: 'Hi.' })]],
+    [
+      'an attached file with the facts of the tool that read it',
+      { content: [said, said], origin: 'attachment', attachment: 'Attached file', toolUseResult: facts },
+      [attachment({ type: 'Attached file', content: 'Hi.\nHi.', toolUseResult: facts })],
+    ],
+    [
+      'an attached image',
+      { content: [said, image], origin: 'attachment', attachment: 'Attached file' },
+      [attachment({ type: 'Attached file', content: [said, image] })],
+    ],
+  ])('%s', (_, message, bodies) => {
+    expect(messageBodies({ role: 'user', ...message })).toEqual(bodies as readonly Body[])
   })
 })
 
