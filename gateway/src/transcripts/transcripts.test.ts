@@ -72,6 +72,15 @@ test('going back and saying something else hangs on the message before, and the 
   expect(session.messages().map(({ content }) => textOf(content))).toEqual(['one', 'two', 'other', 'five'])
 })
 
+test('a conversation whose first request begins with a summary has no boundary: nothing is before it', async () => {
+  const { send, sessions } = recording()
+  const summary = 'This session is being continued from a previous conversation that ran out of context. They counted.'
+  await send({ tenant, headers, tools, messages: [user(summary), user('three')], answer: 'four' })
+  const records = (await sessions(tenant)).get('chat') ?? []
+  expect(records.map(({ type }) => type)).toEqual(['user', 'user', 'assistant'])
+  expect(records[0]?.parentUuid).toBe(null)
+})
+
 test('a compaction of the client leaves a boundary, and the session continues under its id', async () => {
   const { send, sessions } = recording()
   const talk = (messages: readonly Said[], answer: string) => send({ tenant, headers, tools, messages, answer })
