@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { visible } from '../../render/safe.ts'
 import { createSheet } from '../../render/sheet.ts'
+import { firstState, withItem } from '../state/state.ts'
 import { codeLines, loadColors, waitsForColors } from './code.ts'
 import { continuesCode, markdownLines, splitFinished } from './markdown.ts'
 
@@ -45,6 +46,16 @@ describe('once they are loaded', () => {
   test('a comment over several lines has its color on each, and code inside of a string is code', () => {
     expect(block('/* a\n b */ x', 'js')).toEqual([`  ${dim('/* a')}`, `  ${dim(' b */')} x`])
     expect(block('`a $' + '{b + 1} c`', 'js')[0]).toContain(`{b + ${cyan('1')}}`)
+  })
+
+  test('after code inside of a string, the string has its color again', () => {
+    expect(block('`a $' + '{1} c` + 2', 'js')).toEqual([
+      `  ${green('`a ')}$` + `{${cyan('1')}}${green(' c`')} + ${cyan('2')}`,
+    ])
+  })
+
+  test('the same text in two languages has the colors of each', () => {
+    expect([block('# let', 'sh'), block('# let', 'js')]).toEqual([[`  ${dim('# let')}`], [`  # ${magenta('let')}`]])
   })
 
   test('names of languages are found in any form that people write', () => {
@@ -91,6 +102,14 @@ describe('once they are loaded', () => {
     const more = splitFinished(`${rest}${'let b = 2\n'.repeat(900)}`)
     expect(more.rest.split('\n')[0]).toBe('```js …')
     expect(markdownLines(`${more.rest}let c\n`, colored)).toEqual([`  ${magenta('let')} c`])
+    const shown = [finished, rest].reduce((state, part) => withItem(state, { type: 'answer', text: part }), firstState)
+    expect(withItem(shown, { type: 'answer', text: 'Done.' }).items.map((item) => item?.hasGap)).toEqual([
+      false,
+      false,
+      true,
+    ])
+    const longLine = `\`\`\`js\n${'x'.repeat(9_000)}`
+    expect(splitFinished(longLine)).toEqual({ finished: '', rest: longLine })
     expect([finished, rest, more.finished].map(continuesCode)).toEqual([false, true, true])
     expect(splitFinished(`\`\`\`\n${'x\n'.repeat(3_000)}y`).rest).toBe('```…\ny')
   })
