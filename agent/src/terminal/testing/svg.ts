@@ -23,10 +23,12 @@ export function svgOf(terminal: xterm.Terminal, { title, clean }: Picture): stri
   const height = used * cell.height + 2 * margin
   const lines = rows
     .slice(0, used)
-    .flatMap((spans, row) => spans.map((span) => textElement({ ...span, text: clean(span.text).trimEnd() }, row)))
+    .flatMap((spans, row) => spans.flatMap((span) => elementsOf({ ...span, text: clean(span.text) }, row)))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<title>${escaped(title)}</title>`,
+    // Browsers of today do not read xml:space.
+    '<style>text { white-space: pre }</style>',
     `<rect width="100%" height="100%" rx="6" fill="${background}"/>`,
     `<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">`,
     ...lines,
@@ -36,7 +38,14 @@ export function svgOf(terminal: xterm.Terminal, { title, clean }: Picture): stri
   ].join('\n')
 }
 
-type Span = { readonly column: number; readonly text: string; readonly columns: number; readonly style: string }
+type Span = {
+  readonly column: number
+  readonly text: string
+  readonly columns: number
+  readonly style: string
+  /** Of the cells behind the text, where it is inverse. */
+  readonly behind?: string
+}
 
 /** Neighboring cells with the same style. */
 function spansOf({ buffer, cols }: xterm.Terminal, row: number): readonly Span[] {
@@ -46,17 +55,18 @@ function spansOf({ buffer, cols }: xterm.Terminal, row: number): readonly Span[]
     const each = line.getCell(column)
     if (!each || each.getWidth() === 0) continue
     const text = each.getChars() || ' '
-    const style = styleOf(each)
+    const color = each.isFgPalette() ? (palette[each.getFgColor() % 8] ?? foreground) : foreground
+    const behind = each.isInverse() ? { behind: color } : {}
+    const style = styleOf(each, each.isInverse() ? background : color)
     const last = spans.at(-1)
-    if (last && last.style === style && last.column + last.columns === column) {
+    if (last && last.style === style && last.behind === behind.behind && last.column + last.columns === column) {
       spans[spans.length - 1] = { ...last, text: last.text + text, columns: last.columns + each.getWidth() }
-    } else spans.push({ column, text, columns: each.getWidth(), style })
+    } else spans.push({ column, text, columns: each.getWidth(), style, ...behind })
   }
-  return spans.filter(({ text }) => text.trim() !== '')
+  return spans.filter(({ text, behind }) => behind !== undefined || text.trim() !== '')
 }
 
-function styleOf(each: xterm.IBufferCell): string {
-  const color = each.isFgPalette() ? (palette[each.getFgColor() % 8] ?? foreground) : foreground
+function styleOf(each: xterm.IBufferCell, color: string): string {
   return [
     `fill="${color}"`,
     ...(each.isBold() ? ['font-weight="bold"'] : []),
@@ -66,10 +76,19 @@ function styleOf(each: xterm.IBufferCell): string {
   ].join(' ')
 }
 
-function textElement({ column, text, style }: Span, row: number): string {
+function elementsOf({ column, text, style, behind }: Span, row: number): readonly string[] {
   const x = (margin + column * cell.width).toFixed(1)
-  const y = margin + row * cell.height + 13
-  return `<text x="${x}" y="${y}" textLength="${(columnsOf(text) * cell.width).toFixed(1)}" ${style}>${escaped(text)}</text>`
+  const top = margin + row * cell.height
+  const widthOf = (words: string) => (columnsOf(words) * cell.width).toFixed(1)
+  const words = text.trimEnd()
+  return [
+    ...(behind === undefined
+      ? []
+      : [`<rect x="${x}" y="${top}" width="${widthOf(text)}" height="${cell.height}" fill="${behind}"/>`]),
+    ...(words === ''
+      ? []
+      : [`<text x="${x}" y="${top + 13}" textLength="${widthOf(words)}" ${style}>${escaped(words)}</text>`]),
+  ]
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }

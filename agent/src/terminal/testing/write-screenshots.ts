@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { syntheticRepository, writeRepository } from '@everlong/simulator'
 import { keys } from './keys.ts'
 import { type Pty, startPty } from './pty.ts'
@@ -17,6 +18,8 @@ const titles = {
   'terminal-work': 'Background tasks, and the output of a command that the person ran',
   'terminal-rewind': 'Going back asks what should go back',
   'terminal-context': 'The window as a picture',
+  'terminal-config': 'The settings, each with its value and where it comes from',
+  'terminal-code': 'Code in the colors of the terminal',
   'terminal-narrow': 'The list of commands in 40 columns',
 } as const
 
@@ -34,6 +37,8 @@ try {
   await compacting()
   await daily()
   await narrow()
+  await settings()
+  await code()
 } finally {
   rmSync(root, { recursive: true, force: true })
 }
@@ -125,6 +130,31 @@ async function daily(): Promise<void> {
   program.type(keys.enter)
   await program.shows('What should go back?')
   draw('terminal-rewind', program)
+  program.kill('SIGKILL')
+  await program.ended
+}
+
+async function settings(): Promise<void> {
+  const program = start(['agent', 'shop', '--model', 'demo'], { columns: 80, rows: 26 })
+  await program.shows('% left')
+  program.type('/config\r')
+  await program.shows('permissions.mode: ask')
+  draw('terminal-config', program)
+  program.kill('SIGKILL')
+  await program.ended
+}
+
+/** The model of the demo writes no code, so this is the program of the terminal's tests. */
+async function code(): Promise<void> {
+  const program = startPty({
+    ...{ columns: 80, rows: 20, cwd: folder, env: { EVERLONG_HOME: home } },
+    command: [process.execPath, fileURLToPath(new URL('./play.ts', import.meta.url)), JSON.stringify({ folder, home })],
+  })
+  await program.shows('% left')
+  program.type('code 4\r')
+  await program.shows('That is all.')
+  await program.hides('Esc to interrupt')
+  draw('terminal-code', program)
   program.kill('SIGKILL')
   await program.ended
 }
