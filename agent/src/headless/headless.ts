@@ -155,6 +155,7 @@ function reportOf(options: HeadlessOptions, ending: Ending): HeadlessReport {
   const { command, answer, turns, durationMs, problem, compactions } = ending
   const denied = options.denied()
   const reason = signal.aborted ? 'interrupted' : reasonOf(ending, denied)
+  const why = command?.type === 'error' ? command.text : problem
   const spent = Object.values(agent.session().spent())
   const isPriced = spent.every(({ cost }) => cost !== undefined)
   return {
@@ -162,7 +163,7 @@ function reportOf(options: HeadlessOptions, ending: Ending): HeadlessReport {
     exitCode: exitCodes[reason],
     reason,
     result: command ? commandText(command) : answer,
-    ...(reason === 'failed' && problem !== undefined ? { problem } : {}),
+    ...(reason === 'failed' && why !== undefined ? { problem: why } : {}),
     sessionId: agent.session().id,
     model: agent.state().model,
     turns,
@@ -188,7 +189,8 @@ function commandText(command: CommandResult): string {
 }
 
 function writeText({ result, reason, problem, denied }: HeadlessReport, { agent, write, warn }: HeadlessOptions): void {
-  if (result !== '') write(result)
+  // What went wrong goes to stderr alone.
+  if (result !== '' && result !== problem) write(result)
   for (const { title, isRunning } of agent.state().tasks) if (isRunning) warn(`Stopped in the background: ${title}`)
   for (const each of denied) warn(`Denied: ${each}`)
   if (reason === 'failed') warn(problem ?? 'The turn failed.')

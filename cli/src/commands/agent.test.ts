@@ -166,7 +166,12 @@ describe('everlong agent -p', () => {
     const { run, seen } = await world(() => text('A file.'))
     const { exitCode, stdout, stderr } = await run(['-p', '/contxt'])
     expect([exitCode, seen.length]).toEqual([exitCodes.failed, 0])
-    expect(stdout + stderr).toContain('There is no command /contxt. Did you mean')
+    expect([stdout, stderr]).toEqual([
+      '',
+      expect.stringMatching(/^everlong: There is no command \/contxt\. Did you mean.*\n$/),
+    ])
+    const json = await run(['-p', '/contxt', '--output', 'json'])
+    expect(JSON.parse(json.stdout)).toMatchObject({ reason: 'failed', problem: expect.stringContaining('/contxt') })
     expect(await run(['-p', '/etc/hosts is what?'])).toMatchObject({ exitCode: 0, stdout: 'A file.\n' })
   })
 })
