@@ -1,4 +1,6 @@
 // Commands that show how the agent is set up: /status, /mcp, /skills, /hooks.
+import type { Environment } from 'everlong'
+import packageFacts from '../../package.json' with { type: 'json' }
 import type { CommandResult } from '../app.ts'
 import { memoryFiles } from '../context/memory-files.ts'
 import type { Server } from '../mcp/servers.ts'
@@ -11,7 +13,7 @@ export const status: SlashCommand = {
   name: 'status',
   help: 'shows the session, the model, the mode and what is loaded',
   run: (_, given) => {
-    const { session, folder, home, model, mode, settings, sandbox, toolSet, name, ownCommands } = given
+    const { session, folder, home, model, mode, settings, sandbox, toolSet, name, ownCommands, env } = given
     const { id, path } = session()
     const { size, percentLeft } = session().explain()
     const { servers = [], skills = [], agents = [] } = toolSet
@@ -19,7 +21,7 @@ export const status: SlashCommand = {
       ['session', `${name() ?? 'nothing was said yet'} (${id})`],
       ['transcript', path ?? 'only in memory'],
       ['folder', `${folder} (${isTrusted({ home, folder }) ? 'trusted' : 'not trusted'})`],
-      ['model', model().words],
+      ['model', `${model().words}${serverOf(model().words, env)}`],
       ['mode', `${mode()} (/permissions)`],
       ['sandbox', sandboxLine(sandbox()).replace(/^Sandbox: /, '')],
       ['context', `${count(size.tokens)} tokens, ${percentLeft} % left`],
@@ -28,9 +30,16 @@ export const status: SlashCommand = {
       ['agents', agents.length === 0 ? 'none of your own' : agents.map((each) => each.name).join(', ')],
       ['MCP servers', servers.length === 0 ? 'none' : `${servers.map((each) => each.name).join(', ')} (/mcp)`],
       ['hooks', `${counted(hookLines(settings.hooks).length, 'command')} (/hooks)`],
+      ['version', packageFacts.version],
     ] as const
     return text(...rows.map(([label, value]) => `${label.padEnd(12)}  ${value}`))
   },
+}
+
+/** The server from the environment, without credentials. One that the model names itself is in its name. */
+function serverOf(words: string, { ANTHROPIC_BASE_URL: url }: Environment): string {
+  if (url === undefined || !URL.canParse(url) || /^openai:|@|^demo$/.test(words)) return ''
+  return ` at ${new URL(url).origin}`
 }
 
 export const mcp: SlashCommand = {

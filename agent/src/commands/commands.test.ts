@@ -12,6 +12,7 @@ import { agentStages } from '../testing/agent-stage.ts'
 import { fill } from '../testing/history.ts'
 import { gate, until } from '../testing/over-http.ts'
 import { defineTool } from '../tool.ts'
+import { status } from './about.ts'
 import type { CommandContext } from './command.ts'
 import { commands, usageOf } from './run.ts'
 import { fork } from './sessions.ts'
@@ -349,6 +350,35 @@ describe('setup', () => {
     })
   })
 
+  test.each([
+    ['claude-opus-5', 'http://me:secret@localhost:1/x', 'claude-opus-5 at http://localhost:1'],
+    ['anthropic:claude-opus-5@http://localhost:2', 'http://localhost:1', 'anthropic:claude-opus-5@http://localhost:2'],
+    ['openai:gpt-5', 'http://localhost:1', 'openai:gpt-5'],
+    ['claude-opus-5', undefined, 'claude-opus-5'],
+  ])('/status names the server of %s, with %s in the environment', async (words, url, shown) => {
+    const { agent } = await answering()
+    const result = await status.run('', {
+      ...{
+        session: agent.session,
+        folder: '/work',
+        home: '/home',
+        ownCommands: () => [],
+        toolSet: {},
+        name: () => 'x',
+      },
+      ...{
+        model: () => ({ words }),
+        mode: () => 'ask',
+        sandbox: () => ({ type: 'off' }),
+        env: { ANTHROPIC_BASE_URL: url },
+      },
+      settings: { hooks: {}, permissions: {} },
+    } as unknown as CommandContext)
+    const lines = result.type === 'text' ? result.text.split('\n') : []
+    expect(lines).toContain(`model         ${shown}`)
+    expect(lines.at(-1)).toMatch(/^version {7}\d+\.\d+\.\d+/)
+  })
+
   test('/model offers models and refuses what is none', async () => {
     const { agent } = await answering()
     const offered = await agent.command('/model')
@@ -364,6 +394,8 @@ describe('setup', () => {
     const labels = again.type === 'choose' ? again.choices.map(({ label }) => label) : []
     const newestFirst = knownModels().map(({ id }) => `anthropic:${id}`)
     expect(labels).toEqual([words, ...newestFirst.filter((name) => name !== words), 'demo'])
+    const short = await model.run('', { model: () => ({ words: words.slice(10) }) } as CommandContext)
+    expect(short).toEqual(again)
     expect(labels[1]).toBe('anthropic:claude-fable-5-2')
     expect(labels.indexOf('anthropic:claude-opus-5-5')).toBeLessThan(labels.indexOf('anthropic:claude-3-7-sonnet'))
     expect(await run(agent, '/model gpt')).toMatch(/^error: gpt names no model/)

@@ -13,11 +13,12 @@ export const model: SlashCommand = {
   needsQuiet: true,
   run: async (words, { model: current, changeModel }) => {
     if (words === '') {
-      const { words: now } = current()
       const names = knownModels().map(({ id }) => `anthropic:${id}`)
-      const choices = [...new Set([now, ...names, 'demo'])].map((name) => ({
+      const { words: given } = current()
+      const used = names.find((name) => name === `anthropic:${given}`) ?? given
+      const choices = [...new Set([used, ...names, 'demo'])].map((name) => ({
         label: name,
-        ...(name === now ? { detail: 'in use' } : {}),
+        ...(name === used ? { detail: 'in use' } : {}),
         command: `/model ${name}`,
       }))
       return { type: 'choose', title: `Which model? Others: /model ${modelForms}`, choices }
