@@ -12,7 +12,7 @@ import { pathCoverage, type Where } from './named-paths.ts'
 import { exactly, rulesForScript } from './offered-rules.ts'
 import { coversPath, hiddenBy, isOpened, otherNames } from './path-rules.ts'
 import { isProtected } from './protected.ts'
-import { isReadOnly, type Looking, readOnlyCommands } from './read-only.ts'
+import { isReadOnly, type Looking, mayChange, readOnlyCommands } from './read-only.ts'
 import { formatRule, parseRule, type Rule, type RuleSet, ruleWords } from './rule.ts'
 import type { Script } from './script.ts'
 import { isSecretFile } from './secrets.ts'
@@ -249,7 +249,10 @@ function denies(rule: Rule, access: Access, where: Where): Coverage {
 function fileCoverage(rule: Rule, script: Script, where: Where): Coverage {
   if (rule.type !== 'path') return no
   const covers = (path: string) => coversPath(rule, path, where.root)
-  return pathCoverage({ pattern: rule.pattern, covers, isOtherName: otherNames(rule, where) }, script, where)
+  // A command that only looks changes no file.
+  const isAbout = /^(?:Edit|Write)$/.test(rule.tool) ? mayChange : () => true
+  const path = { pattern: rule.pattern, covers, isOtherName: otherNames(rule, where), isAbout }
+  return pathCoverage(path, script, where)
 }
 
 /** `Edit` covers every tool that writes files and `Read` every one that reads them. */

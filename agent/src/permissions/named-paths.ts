@@ -20,6 +20,8 @@ export type PathRule = {
   readonly pattern: string
   readonly covers: (path: string) => boolean
   readonly isOtherName?: IsOtherName
+  /** Whether the rule is about such a command. Default: all. */
+  readonly isAbout?: (command: Words) => boolean
 }
 
 export type Where = { readonly root: string; readonly disk: Disk }
@@ -27,7 +29,8 @@ export type Where = { readonly root: string; readonly disk: Disk }
 export function pathCoverage(rule: PathRule, script: Script, { root, disk }: Where): Coverage {
   const folders = foldersOf(script.commands, { root, disk })
   if (folders === undefined) return { type: 'maybe', why: 'it changes the folder too often' }
-  const words = [...script.files, ...script.commands.flat()]
+  const commands = script.commands.filter(rule.isAbout ?? (() => true))
+  const words = [...script.files, ...commands.flat()]
   const paths = folders.flatMap((folder) => [
     ...partsOf(words, 'literal').flatMap((text) => pathsOf(text, folder, disk)),
     ...partsOf(words, 'pattern').flatMap((text) => [
@@ -37,7 +40,7 @@ export function pathCoverage(rule: PathRule, script: Script, { root, disk }: Whe
   ])
   const { covers, isOtherName = () => no } = rule
   if (paths.some((path) => covers(path) || covers(disk.realPath(path)))) return yes
-  const unknown = [...script.files, ...script.commands.filter(opensFiles).flat()].find(({ type }) => type === 'unknown')
+  const unknown = [...script.files, ...commands.filter(opensFiles).flat()].find(({ type }) => type === 'unknown')
   const byOtherName = paths.map((path) => isOtherName(disk.realPath(path)))
   return firstOf([unknown ? maybe(unknown) : no, unseenIn(script), ...byOtherName])
 }

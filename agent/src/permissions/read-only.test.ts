@@ -73,6 +73,41 @@ test('commands that only look at the workspace do not ask, in plan mode neither'
     expect(sorted(commands, root, { mode })).toEqual({ allow: commands, ask: [], deny: [] })
 })
 
+test('rules about other files and commands leave them alone', () => {
+  const root = workspace()
+  const commands = harmless.trim().split('\n')
+  const deny = ['Read(.env)', 'Read(/secrets/**)', 'Edit(src/**)', 'Bash(rm:*)', 'Bash(git push:*)']
+  expect(sorted(commands, root, { mode: 'ask', deny })).toEqual({ allow: commands, ask: [], deny: [] })
+})
+
+test('a rule that denies changes denies commands that may change the file, not those that look at it', () => {
+  const root = workspace()
+  const rules = { deny: ['Edit(src/**)', 'Write(lock.json)'] }
+  const allow = [
+    'cat lock.json',
+    'cd src && cat a.js | sort',
+    'git diff src',
+    'sed -n p src/a.js',
+    'find src -name a.js',
+  ]
+  const deny = [
+    'cat x > src/a.js',
+    'cat src/a.js | tee src/b.js',
+    'cd src && touch b.js',
+    'cat lock.json && rm lock.json',
+    'sed -i s/a/b/ src/a.js',
+    'sort -o lock.json lock.json',
+    'git diff --output=lock.json',
+    'find src -delete',
+    'uniq x lock.json',
+    'cat x >| lock.json',
+    "sh -c 'cat x > lock.json'",
+    'git checkout src/a.js',
+  ]
+  const ask = ['touch "$x"', 'cat src/a.js; "$x" b']
+  expect(sorted([...allow, ...deny, ...ask], root, rules)).toEqual({ allow, deny, ask })
+})
+
 const harmful = `
 cat ../outside.txt
 cat up/outside.txt

@@ -6,7 +6,7 @@ import { startedBy } from './programs.ts'
 import { gitLeaves } from './repositories.ts'
 import type { Script } from './script.ts'
 import { readsClosed, searchOf } from './searches.ts'
-import { literal } from './words.ts'
+import { literal, textOf, type Words } from './words.ts'
 
 export type Looking = Where & {
   /** Whether a rule denies reading this path. */
@@ -34,6 +34,12 @@ export function readOnlyCommands({ plain = [] }: Script, looking: Looking): (wor
 
 export function isReadOnly(script: Script, looking: Looking): boolean {
   return script.plain?.every(readOnlyCommands(script, looking)) ?? false
+}
+
+/** Whether a command may do more than look at the files that it names. */
+export function mayChange(words: Words): boolean {
+  const texts = words.flatMap((word) => textOf(word) ?? [])
+  return texts.length < words.length || !isHarmless(texts)
 }
 
 /** A word, and the value in `--option=value`. */
