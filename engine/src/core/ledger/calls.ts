@@ -43,7 +43,9 @@ export function noteResult(
   const text = textOf(block.content)
   const words = wordsInResult(text, { call, isError: block.is_error === true, raw })
   if (!call || words.some(({ kind }) => kind === 'rejection')) return { words }
-  const isError = block.is_error === true || text.startsWith('<tool_use_error>') || isFailedPatch(call, text)
+  // Codex reports how a patch ended like the end of a command: "Exit code: 1\nOutput:\nNo such line" → failed.
+  const isFailedPatch = call.type === 'patch' && endingOf(text, { isError: false }).ended === 'badly'
+  const isError = block.is_error === true || text.startsWith('<tool_use_error>') || isFailedPatch
   const result = { call, text, raw, time, isError }
   const run = call.type === 'command' ? noteCommand(state, { ...result, call }) : undefined
   if (call.type !== 'command') noteTool(state, result)
@@ -61,11 +63,6 @@ export function noteResult(
 
 /** A file that the user pointed at still counts after "go on". */
 const requestsInForce = 10
-
-/** Codex reports how a patch ended like the end of a command: "Exit code: 1\nOutput:\nNo such line" → failed. */
-function isFailedPatch({ type }: ToolCall, text: string): boolean {
-  return type === 'patch' && endingOf(text, { isError: false }).ended === 'badly'
-}
 
 function noteTool(state: State, { call, text, raw, isError }: Result): void {
   if (call.type === 'agent') forgetFailures(state, () => true)
@@ -126,12 +123,10 @@ function ownLines(state: State, { commands }: Script, { output, ended }: Ending)
   const other = new Set(
     programs.flatMap((program) => state.printed.get(`${ended === 'badly' ? 'well' : 'badly'} ${program}`) ?? []),
   )
+  const printed = lines.slice(-maxLines).map((line) => line.slice(0, maxLines))
   for (const program of ended === 'unfinished' ? [] : programs) {
     state.printed.delete(`${ended} ${program}`)
-    state.printed.set(
-      `${ended} ${program}`,
-      lines.slice(-maxLines).map((line) => line.slice(0, maxLines)),
-    )
+    state.printed.set(`${ended} ${program}`, printed)
   }
   dropOldest(state.printed, 2 * maxPrograms)
   return lines.filter((line) => !other.has(line.slice(0, maxLines)))

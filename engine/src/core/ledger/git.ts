@@ -46,6 +46,9 @@ function branchOf(commands: readonly Command[], text: string): string | undefine
   return found?.[1] && found[1] !== 'detached' ? oneLine(found[1], 100) : undefined
 }
 
+/** Of 13 paths the first 12. */
+const maxList = 12
+
 type Lists = Pick<RepositoryFact, 'staged' | 'unstaged' | 'untracked'>
 
 /** " M a.ts\nA  b.ts\n?? c.ts" → not staged: a.ts; staged: b.ts; untracked: c.ts. */
@@ -55,7 +58,10 @@ function statusIn(text: string): Lists | undefined {
   const short = [...text.matchAll(/^([ MADRCU?!])([ MADRCU?!]) (\S.*)$/gm)]
   if (short.length === 0 && !/^## /m.test(text)) return undefined
   const where = (test: (x: string, y: string) => boolean) =>
-    listed(short.filter(([, x = '', y = '']) => test(x, y)).map(([, , , path = '']) => path))
+    short
+      .filter(([, x = '', y = '']) => test(x, y))
+      .slice(0, maxList)
+      .map(([, , , path = '']) => oneLine(path, 120))
   return {
     staged: where((x) => !' ?!'.includes(x)),
     unstaged: where((_, y) => !' ?!'.includes(y)),
@@ -68,18 +74,13 @@ function longStatus(text: string): Lists {
   const section = (heading: string) => {
     const [, body = ''] = new RegExp(`^${heading}:\\n((?:[ \\t].*\\n|\\n)*)`, 'm').exec(`${text}\n`) ?? []
     const entry = /^\t(?:(?:modified|new file|deleted|renamed|copied|typechange|both \w+):\s+)?(\S.*)$/gm
-    return listed([...body.matchAll(entry)].map(([, path = '']) => path))
+    return [...body.matchAll(entry)].slice(0, maxList).map(([, path = '']) => oneLine(path, 120))
   }
   return {
     staged: section('Changes to be committed'),
     unstaged: section('Changes not staged for commit'),
     untracked: section('Untracked files'),
   }
-}
-
-/** Of 13 paths the first 12. */
-function listed(paths: readonly string[]): readonly string[] {
-  return paths.slice(0, maxList).map((path) => oneLine(path, 120))
 }
 
 /** Only commits that this very output says were made: "[main 1a2b3c4] Open the gate" → 1a2b3c4, "Open the gate"; "1a2b3c4 Open" → none. */
@@ -89,5 +90,3 @@ export function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>
     title: oneLine(title, 160),
   }))
 }
-
-const maxList = 12

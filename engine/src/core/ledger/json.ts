@@ -42,13 +42,10 @@ export function toJson(ledger: Ledger): JsonObject {
   const size = (list: readonly Exchange[]) =>
     list.flatMap(({ text, about = '', report = '', done = '' }) => [text, about, report, done]).join('').length
   const half = Math.floor(exchanges.length / 2)
-  const stored = (isTight: boolean) =>
-    exchanges.map(withoutSteps).map((exchange, at) => {
-      if (exchange.report === undefined) return exchange
-      return { ...exchange, report: condensed(exchange.report, isTight && at < half ? oldReport : storedReport) }
-    })
-  let kept: readonly Exchange[] = stored(false)
-  if (size(kept) > storedCharacters) kept = stored(true)
+  const shortened = (list: readonly Exchange[], max: number) =>
+    list.map((one) => (one.report === undefined ? one : { ...one, report: condensed(one.report, max) }))
+  let kept: readonly Exchange[] = shortened(exchanges.map(withoutSteps), storedReport)
+  if (size(kept) > storedCharacters) kept = [...shortened(kept.slice(0, half), oldReport), ...kept.slice(half)]
   while (size(kept) > storedCharacters && kept.length > minStored) {
     kept = mostTelling(kept, Math.max(minStored, Math.floor(kept.length * 0.9)))
   }

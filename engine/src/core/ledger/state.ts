@@ -21,8 +21,6 @@ export const caps = {
   calls: 256,
 } as const
 
-type Background = { readonly line: string; readonly verifies: boolean; readonly actions: ActionsRun }
-
 export function createState(from: Ledger) {
   const byKey = <Fact>(facts: readonly Fact[], key: (fact: Fact) => string) =>
     new Map(facts.map((fact) => [key(fact), fact]))
@@ -41,7 +39,7 @@ export function createState(from: Ledger) {
     /** Calls whose result has not arrived yet. */
     calls: new Map<string, ToolCall>(),
     /** Commands in the background, by the client's name for them. */
-    background: new Map<string, Background>(),
+    background: new Map<string, { line: string; verifies: boolean; actions: ActionsRun }>(),
     /** What programs printed when they last ended well or badly, by ending and program. */
     printed: new Map<string, readonly string[]>(),
     /** The error that the agent's next words may explain. */

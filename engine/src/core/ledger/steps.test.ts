@@ -35,7 +35,7 @@ describe('one line for each step', () => {
     )
     const edited = (before: string, after: string) =>
       step('Edit', { file_path: '/p/a.ts', old_string: before, new_string: after })
-    expect(edited('x', '// Opens it.\nexport function open() {\n}')).toBe('edited p/a.ts: `export function open() {` …')
+    expect(edited('x', '\n\nexport function open() {\n}')).toBe('edited p/a.ts: `export function open() {` …')
     expect(edited('a\nclose()', 'a')).toBe('edited p/a.ts')
     expect(edited('a', 'a')).toBe('edited p/a.ts')
     expect(step('Write', { file_path: '/p/a.md', content: 'One.\nTwo.' })).toBe('wrote p/a.md')

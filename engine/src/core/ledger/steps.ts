@@ -63,20 +63,16 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
 
 /** What the client adds after the report of a sub-agent: "agentId: a1", "<usage>total_tokens: 9</usage>". */
 const trailer = /\n(?:agentId: .*|<usage>[\s\S]*?(?:<\/usage>|$))/g
-/** "edited gate.ts: `open = true`", or the first inserted line that has a name in it, with a mark for the others. */
+/** "edited gate.ts: `open = true`", or the first inserted line that has a word in it, with a mark for the others. */
 function addedText(call: ToolCall): string {
   const edits =
     call.type === 'patch' ? call.files.flatMap((file) => file.edits) : call.type === 'edit' ? call.edits : []
   const lines = addedLines(edits)
-  const line = lines.find((text) => defines.test(text)) ?? lines.find((text) => /\w{4}/.test(text)) ?? lines[0]
+  const line = lines.find((text) => /\w{4}/.test(text)) ?? lines[0]
   if (line === undefined) return ''
   const more = lines.length === 1 ? '' : ' …'
   return `: \`${oneLine(line, lines.length === 1 ? 240 : 120).replaceAll('`', "'")}\`${more}`
 }
-
-/** `function open() {`, `def open`, `class Gate`, `func (g *Gate) Open()` */
-const defines =
-  /^\s*(?:(?:export|public|private|protected|static|async|abstract|pub|default) )*(?:function|def|defp|class|func|fn|interface|type|struct|enum|module|defmodule|test|it|describe)\b.*\w/
 
 function did(text: string): Step {
   return { type: 'did', text }

@@ -3,14 +3,9 @@
 import type { CommandFact, Exchange } from '../../ledger/facts.ts'
 import type { Action } from '../../tools/actions.ts'
 
-/** The latest run of a command of one kind: of the tests, a build, a push. */
-export type ActionFact = {
+/** The latest run of a command of one kind: of the tests, a build, a push. It is unfinished also where nobody can say which command of a script failed. */
+export type ActionFact = Omit<CommandFact, 'hasSucceeded'> & {
   readonly action: Action
-  readonly text: string
-  readonly last: number
-  /** Unfinished also where nobody can say which command of a script failed. */
-  readonly ended: CommandFact['ended']
-  readonly outcome: string
   /** Some run of this kind went well, this one or an earlier one. */
   readonly hasSucceeded: boolean
 }
@@ -18,13 +13,12 @@ export type ActionFact = {
 /** At most one for each kind: `npm test` failed, then `npm test gate` passed → test: well. */
 export function latestActions(commands: readonly CommandFact[]): readonly ActionFact[] {
   const latest = new Map<Action, ActionFact>()
-  for (const { actions = [], failed, ...run } of commands.toSorted((a, b) => a.last - b.last)) {
-    for (const action of actions) {
-      const hasSucceeded =
-        run.ended === 'well' || run.hasSucceeded === true || latest.get(action)?.hasSucceeded === true
-      const ended = run.ended === 'badly' && failed !== action ? 'unfinished' : run.ended
+  for (const run of commands.toSorted((a, b) => a.last - b.last)) {
+    for (const action of run.actions ?? []) {
+      const hasSucceeded = [run.ended === 'well', run.hasSucceeded, latest.get(action)?.hasSucceeded].includes(true)
+      const ended = run.ended === 'badly' && run.failed !== action ? 'unfinished' : run.ended
       const outcome = run.outcome === '' && run.exit ? `exit code ${run.exit}` : run.outcome
-      latest.set(action, { action, text: run.text, last: run.last, ended, outcome, hasSucceeded })
+      latest.set(action, { ...run, action, ended, outcome, hasSucceeded })
     }
   }
   return [...latest.values()]

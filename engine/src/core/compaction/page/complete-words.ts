@@ -45,7 +45,7 @@ export function completeWords(summary: string, exchanges: readonly Exchange[], o
   const lines = [...shown.values()].map(({ text }) => text)
   const whole = [...shown.values()].filter(({ isWhole }) => isWhole).length
   return {
-    text: lines.length === 0 ? summary : inserted(summary, { said, shown, lines }),
+    text: lines.length === 0 ? summary : inserted(summary, said, shown),
     lines,
     inserted: options.countTokens(lines.join('\n')),
     counts: {
@@ -134,18 +134,13 @@ function fitted(
 /** This many first words identify a message even if its end was altered: "Please fix the gate" for "Please fix the gate, then push". */
 const startWords = 4
 
-type Insertion = {
-  readonly said: readonly Exchange[]
-  readonly shown: ReadonlyMap<Exchange, Shown>
-  readonly lines: readonly string[]
-}
-
 /** In the section on user messages: after the line with its first words, or else after the message before it. */
-function inserted(summary: string, { said, shown, lines }: Insertion): string {
+function inserted(summary: string, said: readonly Exchange[], shown: ReadonlyMap<Exchange, Shown>): string {
   const sections = readSections(summary)
   const at = sections.findIndex(({ number }) => number === sectionNumber)
   const section = sections[at]
-  if (!section) return `${summary}\n\n## ${pageTitles.words}\n${lines.join('\n')}`
+  if (!section)
+    return [`${summary}\n\n## ${pageTitles.words}`, ...[...shown.values()].map(({ text }) => text)].join('\n')
   const body = section.body.split('\n')
   const plain = body.map(plainWords)
   const after = new Map<number, string>()

@@ -2,7 +2,7 @@
 // the agent said again later, and what another entry has already.
 import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { interrupted, lastAction, shortStatement, withoutClosing } from '../../ledger/steps.ts'
-import { annotateStateClaims, isConsent } from './claims.ts'
+import { annotateStateClaims } from './claims.ts'
 import { isInSummary, isSameWords, searchable } from './complete-words.ts'
 import { type IsSaid, unsaidIn } from './said.ts'
 
@@ -40,10 +40,7 @@ export function recordEntries(ledger: Ledger, { alreadySaid, isSaid, closes }: E
     .toReversed()
   const mayContradict = (at: number) =>
     entries[at - 1]?.steps.some(({ type }) => type === 'reported') === true && at < entries.length - 1
-  return entries.filter(
-    ({ exchange, isQuoted, steps }, at) =>
-      !isQuoted || steps.length > 0 || (mayContradict(at) && !isConsent(exchange.text)),
-  )
+  return entries.filter(({ isQuoted, steps }, at) => !isQuoted || steps.length > 0 || mayContradict(at))
 }
 
 type StepsOptions = Pick<EntryOptions, 'isSaid'> & {

@@ -28,6 +28,9 @@ const levels: readonly Partial<Detail>[] = [
   { step: 1_500 },
 ]
 
+/** Roughly; slices count characters. */
+const charactersPerToken = 4
+
 export type EntriesOptions = TokenLimit & {
   /** An earlier summary covers what was said before this message: entries from before it stay one line each. */
   readonly since: number
@@ -46,7 +49,7 @@ export function* entriesWithin(
   for (const entry of entries) {
     const shown = new ShownEntry(entry, options)
     all.set(entry.exchange, shown)
-    yield shown.length
+    yield charactersPerToken * shown.cost
   }
   let left = options.tokens - [...all.values()].reduce((sum, { cost }) => sum + cost, 0)
   // Too many even for a line each: those that say least go.
@@ -64,7 +67,7 @@ export function* entriesWithin(
   for (const more of levels) {
     for (const shown of newestFirst) {
       left -= shown.grow(more, left)
-      if (!shown.isGone) yield shown.length
+      if (!shown.isGone) yield charactersPerToken * shown.cost
     }
   }
   const [before, after]: [string[], string[]] = [[], []]
@@ -83,11 +86,6 @@ class ShownEntry {
     this.entry = entry
     this.options = options
     this.cost = this.costOf(oneLiner)
-  }
-
-  /** Characters, roughly. */
-  get length(): number {
-    return this.cost * 4
   }
 
   /** Shows more of it if that costs at most `maxCost` more tokens; returns what it costs. As many steps as fit are found by halving. */
@@ -141,12 +139,8 @@ function entryText({ exchange, isQuoted, steps }: RecordEntry, detail: Detail, r
   const lines = steps
     .filter((step) => shown.has(step) || step.type === 'reported' || step.text === exchange.done)
     .map((step) => stepLine(step, detail))
-  return [`- ${isQuoted ? '' : 'User: '}${words}`, ...lines.map(indented)].join('\n')
-}
-
-/** "- a\n- b" → "  - a\n  - b", so that a list in a report does not read as more of the user's messages. */
-function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ')
+  // Indented, so that a list in a report does not read as more of the user's messages.
+  return [`- ${isQuoted ? '' : 'User: '}${words}`, ...lines.map((line) => line.replace(/^(?=.)/gm, '  '))].join('\n')
 }
 
 /** A longer report is outlined; a shorter one is reduced to its first sentences, on one line. */

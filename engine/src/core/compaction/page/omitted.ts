@@ -32,10 +32,8 @@ export function omittedTerms({ exchanges }: Ledger, page: string): readonly stri
       }))
     return rated.toSorted((a, b) => b.worth - a.worth).slice(0, 1)
   })
-  const chosen = best
-    .filter(({ worth }) => worth > 0)
-    .toSorted((a, b) => b.worth - a.worth)
-    .slice(0, maxTerms)
+  const rare = best.filter(({ worth }) => worth > 0)
+  const chosen = rare.toSorted((a, b) => b.worth - a.worth).slice(0, maxTerms)
   return [...new Set(chosen.toSorted((a, b) => a.at - b.at).map(({ text }) => text))]
 }
 
@@ -44,13 +42,12 @@ type Count = { readonly text: string; readonly count: number }
 /** "Berlin, BERLIN and 2026" → berlin: 2. Numbers, short words and common ones are not counted. */
 function countsIn({ text, about = '', report = '', steps = [] }: Exchange): ReadonlyMap<string, Count> {
   const said = [text, about, report, ...steps.map((step) => step.text)].join('\n')
-  const spellings = new Map<string, number>()
-  for (const word of said.match(term) ?? []) spellings.set(word, (spellings.get(word) ?? 0) + 1)
   const found = new Map<string, Count>()
-  for (const [word, times] of spellings) {
+  for (const word of said.match(term) ?? []) {
     const key = word.toLowerCase()
-    if (word.length < minTerm || word.length > maxTerm || /^[\d.-]+$/.test(word) || isCommonWord(key)) continue
-    found.set(key, { text: found.get(key)?.text ?? word, count: (found.get(key)?.count ?? 0) + times })
+    const { text = word, count = 0 } = found.get(key) ?? {}
+    const isTerm = word.length >= minTerm && word.length <= maxTerm && !/^[\d.-]+$/.test(word) && !isCommonWord(key)
+    if (isTerm) found.set(key, { text, count: count + 1 })
   }
   return found
 }

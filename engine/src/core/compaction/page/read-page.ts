@@ -83,26 +83,28 @@ function itemsIn(body: string, start: RegExp): readonly string[] {
   return items.map((lines) => lines.join('\n').trim())
 }
 
-/** Undefined if nobody was quoted, or the quotation was not found in the user's messages. */
+/**
+ * The inverse of `leadOf`: `(in reply to: Which one?) "The first"` → message, "Which one?", "The first". Undefined if nobody was quoted,
+ * or the quotation was not found in the user's messages.
+ */
 function wordsOf(item: string): Words | undefined {
   if (item.includes(notFound)) return undefined
-  const { kind, about, rest } = leadIn(item)
-  const text = quotedText(rest)
-  return text === '' ? undefined : { kind, text, ...(about === '' ? {} : { about }) }
-}
-
-type Lead = { readonly kind: WordKind; readonly about: string; readonly rest: string }
-
-/** The inverse of `leadOf`: `(in reply to: Which one?) "The first"` → message, "Which one?", ` "The first"`. */
-function leadIn(item: string): Lead {
   const kinds = (Object.keys(leads) as WordKind[]).toSorted((a, b) => leads[b][1].length - leads[a][1].length)
   for (const kind of kinds) {
     const [alone, before] = leads[kind]
-    if (alone !== '' && item.startsWith(`(${alone})`)) return { kind, about: '', rest: item.slice(alone.length + 2) }
-    const end = item.startsWith(`(${before}`) ? item.search(/\)\s+(?:["“]|<user-message>)/) : -1
-    if (end > 0) return { kind, about: item.slice(before.length + 1, end), rest: item.slice(end + 1) }
+    const isAlone = alone !== '' && item.startsWith(`(${alone})`)
+    const end = isAlone
+      ? alone.length + 1
+      : item.startsWith(`(${before}`)
+        ? item.search(/\)\s+(?:["“]|<user-message>)/)
+        : -1
+    if (end < 0) continue
+    const text = quotedText(item.slice(end + 1))
+    const about = isAlone ? '' : item.slice(before.length + 1, end)
+    return text === '' ? undefined : { kind, text, ...(about === '' ? {} : { about }) }
   }
-  return { kind: 'message', about: '', rest: item }
+  const text = quotedText(item)
+  return text === '' ? undefined : { kind: 'message', text }
 }
 
 /** `"Fix it" → Done.` and `"Fix it" (in full: …)` → "Fix it". Without marks all of it, since a model lists the messages word for word. */

@@ -170,7 +170,7 @@ describe('the record next to a summary', () => {
     expect(text).toContain('needs 12 volts')
   })
 
-  test('leaves out what states nothing: answered questions, announcements, and a consent after a report', () => {
+  test('leaves out what states nothing: answered questions and announcements', () => {
     const ledger = ledgerOf(
       human('Oil the door.'),
       assistant('Let me look at the hinge first.\n\nThe hinge needs 12 drops.\n\nShall I oil the cellar door as well?'),
@@ -187,6 +187,7 @@ describe('the record next to a summary', () => {
     expect(recordOf({ ledger }, asked).split('\n').slice(1)).toEqual([
       '- On "Oil the door."',
       '  Agent: The hinge needs 12 drops.',
+      '- Then came "yes please"',
       '- On "Never mind the ladder."',
       '  Agent: It is 4 meters long.',
     ])

@@ -114,7 +114,7 @@ function earlierWithin(
     !outdated.includes(number) && (alreadySaid === '' || number !== pendingTasks)
   const hasHeadings = read.some(({ number }) => number !== undefined)
   const unsaid = {
-    isSaid: alreadySaid === '' ? createIsSaid(saidSince(ledger, since)) : isSaid,
+    isSaid: alreadySaid === '' ? createIsSaid(saidIn(ledger.exchanges.filter(({ last }) => last >= since))) : isSaid,
     known: new Set<string>(),
   }
   const sections = read
@@ -126,10 +126,9 @@ function earlierWithin(
   return sections.length === 0 || countTokens(text) > tokens ? '' : section(pageTitles.before, [text])
 }
 
-/** All words and steps since a message, each as a paragraph: "Fix it.\n\nDone.\n\nedited gate.ts". */
-function saidSince({ exchanges }: Ledger, since: number): string {
-  const recent = exchanges.filter(({ last }) => last >= since)
-  return recent
+/** All words and steps, each as a paragraph: "Fix it.\n\nDone.\n\nedited gate.ts". */
+export function saidIn(exchanges: readonly Exchange[]): string {
+  return exchanges
     .flatMap(({ text, report = '', steps = [] }) => [text, report, ...steps.map((step) => step.text)])
     .join('\n\n')
 }

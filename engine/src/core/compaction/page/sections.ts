@@ -178,9 +178,13 @@ class Shrinking {
     if (this.units.length > 0) this.tokens += countTokens(`${section.heading}\n`)
   }
 
-  /** Code first, since the file can be read again; then the last sentences of long bullets; then whole bullets. */
+  /**
+   * Code first, since the file can be read again; then the last sentences of long bullets; then whole bullets. The deepest first, then the
+   * oldest. A lead-in goes together with the last item that it introduces.
+   */
   shrink(tokens: number): void {
-    const order = this.removalOrder()
+    const removable = this.units.filter((unit) => !isLeadIn(unit) && !this.options.isRule?.(unit.text))
+    const order = removable.toSorted((a, b) => b.depth - a.depth)
     for (const unit of order) if (this.tokens > tokens && unit.kind === 'code' && !unit.isGone) this.drop(unit)
     for (const unit of order) {
       while (this.tokens > tokens && !unit.isGone && unit.sentences.length > 2) this.dropSentence(unit)
@@ -191,12 +195,6 @@ class Shrinking {
   result(): Section {
     const kept = this.units.filter(({ isGone }) => !isGone).map(textLeft)
     return { ...this.section, body: kept.length === 0 ? '' : `${kept.join('\n')}\n` }
-  }
-
-  /** The deepest first, then the oldest. A lead-in goes together with the last item that it introduces. */
-  private removalOrder(): readonly Unit[] {
-    const { isRule } = this.options
-    return this.units.filter((unit) => !isLeadIn(unit) && !isRule?.(unit.text)).toSorted((a, b) => b.depth - a.depth)
   }
 
   private dropSentence(unit: Unit): void {

@@ -163,13 +163,11 @@ function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly s
   const passed = current.filter((exchange, at) => isPassedOver(exchange, current[at + 1])).slice(-most.open)
   const open = passed.filter((exchange) => !isDealtWith(exchange, current.slice(current.indexOf(exchange) + 1)))
   const stopped = current.filter(({ steps = [] }, at) => steps.at(-1)?.text === interrupted && at < current.length - 1)
-  const question = isAnswered ? questionIn(exchanges.at(-1)?.report ?? '') : undefined
+  const question = (isAnswered && questionIn(exchanges.at(-1)?.report ?? '')) || ''
   return [
     ...under('Said right before another message, without a reply of its own:', open, said),
     ...under('Interrupted by the user before the agent was done:', stopped.slice(-most.open), said),
-    ...(question === undefined
-      ? []
-      : [`The agent’s last question, which the user has not answered: ${line(question, 400)}`]),
+    ...(question === '' ? [] : [`The agent’s last question, which the user has not answered: ${line(question, 400)}`]),
   ]
 }
 
