@@ -66,7 +66,7 @@ async function setStage(options: Partial<AgentStageOptions> & { readonly deny?: 
   return { ...set, asked }
 }
 
-/** What was attached, and what the person said. */
+/** The attachments, and the person's words. */
 async function told({ agent }: AgentStage): Promise<readonly string[]> {
   return messagesOf([...(await agent.session().entries())])
     .map(({ content }) => textOf(content))

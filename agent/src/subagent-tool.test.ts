@@ -48,7 +48,7 @@ describe('a sub-agent', () => {
     expect(JSON.stringify(own[0]?.request.messages)).toContain(prompt)
     expect(JSON.stringify(own)).not.toContain('How many are there?')
     expect(own.map(({ request }) => request.tools?.map(({ name }) => name))).toEqual([['Look'], ['Look']])
-    // What happens in it is told under the call that started it.
+    // Its events are reported under the call that started it.
     const inner = eventsOf(events, 'subagent')
     expect(new Set(inner.map(({ toolUseId }) => toolUseId))).toEqual(new Set(['t_main']))
     const types = inner.map(({ event }) => event.type).filter((type) => type !== 'engine' && type !== 'stream')

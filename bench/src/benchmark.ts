@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { root } from './root.ts'
 
 type Definition<Figures> = {
-  /** Of the files in bench/results. */
+  /** Name of the files in bench/results. */
   readonly name: string
-  /** Measures; `args` are the words after the name. Returns undefined if there is nothing to store, such as without data. */
+  /** Measures; `args` are the words after the name. Returns undefined if there is nothing to store, for example without data. */
   readonly run: (args: readonly string[]) => Figures | undefined | Promise<Figures | undefined>
   readonly page: (figures: Figures) => Page
   /** For the summary of all benchmarks. */
@@ -22,7 +22,7 @@ export type Page = {
 
 export type Table = { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
 
-/** Something that a benchmark should reach. */
+/** A goal of a benchmark. */
 export type Target = {
   readonly what: string
   readonly wanted: string
@@ -36,7 +36,7 @@ export type Benchmark = {
   readonly run: (args?: readonly string[]) => Promise<void>
   /** The page of the stored figures; undefined if there are none. */
   readonly markdown: () => string | undefined
-  /** Of the stored figures; empty if there are none. */
+  /** Targets of the stored figures. Empty if there are none. */
   readonly targets: () => readonly Target[]
 }
 
@@ -103,6 +103,6 @@ export function markdownTable({ columns, rows }: Table): string {
   return [line(columns), line(rules), ...rows.map(line)].join('\n')
 }
 
-/** Also "12 of 30", "3.1 / 4.0", "0.9 (120)", "5 → 4". */
+/** Also matches "12 of 30", "3.1 / 4.0", "0.9 (120)", "5 → 4". */
 const isFigure = (cell: string) =>
   /^[^\p{L}]*\d[^\p{L}]*$/u.test(cell.replace(/\d of \d|\b(ms|MB|MB\/s|requests\/s)$/g, '0'))

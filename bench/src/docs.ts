@@ -59,7 +59,7 @@ function handoverRow(): string {
   return `| questions about the work that the next agent can answer from its context (${questions}, after ${cases.length} recorded compactions) | ${score('ours, model summary', 'default')} with a strong model's summary, ${score('ours, offline', 'default')} without a model; from the context that the recorded client left: ${score('recorded', 'as it is')} |`
 }
 
-/** The target says what the best peer keeps. */
+/** The target names the best peer's figure. */
 function roundsRows(): readonly string[] {
   const { targets } = results<{ readonly targets: readonly Target[] }>('rounds')
   const kept = targets.find(({ what }) => what === 'Everlong, without a model: more in the context than the best peer')

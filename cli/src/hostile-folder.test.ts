@@ -34,7 +34,7 @@ afterAll(() => {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
-/** What is wrong with how a command ended, in words; undefined when nothing is. */
+/** The problem with how a command ended, as a sentence. Undefined if there is none. */
 function fault({ exitCode, stdout, stderr }: Ran): string | undefined {
   if (exitCode !== 0 && exitCode !== 1) return `exit code ${exitCode}: ${stderr}`
   if (!/^(everlong: [^\n]+\n)?$/.test(stderr)) return `not one line: ${stderr.slice(0, 200)}`

@@ -13,7 +13,7 @@ const anyWorld: fc.Arbitrary<World> = fc.record({
   turns: fc.nat(5),
 })
 
-/** What the view is when nothing was ever done to it: everything that was said, one after the other. */
+/** The view without any edits: all messages in order. */
 function unedited(lived: LivedSession) {
   let parentUuid: unknown = null
   const said = lived.records().filter(({ uuid }) => typeof uuid === 'string' && lived.said.has(uuid))

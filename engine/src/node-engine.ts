@@ -94,7 +94,7 @@ export function createEngine(given: EngineOptions & { readonly store?: SessionSt
 
 export type ReadFile = {
   readonly session: OwnReadSession
-  /** What the session was read from. */
+  /** The transcript from which the session was read. */
   readonly transcript: Transcript
 }
 

@@ -42,7 +42,7 @@ export function headlessPerson(): HeadlessPerson {
   return { person: { askPermission: deny, askQuestions: async () => undefined }, denied: () => denied }
 }
 
-/** As one word for a shell, whatever a model wrote: people copy it. */
+/** Quotes a model's text as one word for a shell, because people copy it. */
 function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -7,7 +7,7 @@ import { byName, type Found, type MarkdownFile, markdownFiles } from './markdown
 export type OwnCommand = {
   /** `git:commit` for `git/commit.md`. */
   readonly name: string
-  /** As shown in help: `[issue]`. */
+  /** In the format of the help: `[issue]`. */
   readonly arguments?: string
   readonly help: string
   /** The prompt with the text after the name, or the reason why there is none. */

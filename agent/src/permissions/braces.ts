@@ -16,7 +16,7 @@ export function expandBraces(text: string, max: number): readonly string[] | und
   return starts.flatMap((start) => rest.map((tail) => text.slice(0, open) + start + tail))
 }
 
-/** What is between the commas of the braces that open here. */
+/** The parts between the commas of the braces that open here. */
 function partsAt(text: string, open: number): { readonly inner: readonly string[]; readonly end: number } | undefined {
   const inner: string[] = []
   let depth = 0

@@ -121,7 +121,7 @@ function partsOf(words: Words, type: 'literal' | 'pattern'): readonly string[] {
   return [...new Set([...possible, ...possible.flatMap(decoded)])]
 }
 
-/** As in `file:///.e%6ev`. */
+/** Decodes `file:///.e%6ev`. */
 function decoded(text: string): readonly string[] {
   if (!text.includes('%')) return []
   try {

@@ -29,7 +29,7 @@ function repositoriesFrom(folder: string, disk: Disk): readonly Repository[] {
   return places.length === 0 ? above : [own, ...above]
 }
 
-/** Where the file `.git` of this folder leads. Undefined if it is none. */
+/** The folder that the file `.git` of this folder names. Undefined if it is not such a file. */
 function linkedStore(folder: string, disk: Disk): string | undefined {
   const target = /^gitdir: (.+)$/m.exec(disk.read(join(folder, '.git')) ?? '')?.[1]
   return target === undefined ? undefined : resolve(folder, target.trim())
@@ -61,7 +61,10 @@ function withCommon(store: string, disk: Disk): readonly string[] {
 const runningSettings =
   /\b(?:fsmonitor|external|textconv|command|program|process|clean|smudge|pager|editor|hookspath|sshcommand|askpass|helper|path|showsignature|uploadpack|vcs|allow|gitproxy)\s*=|\bext::/i
 
-/** What `git status` or `git diff` would run. Settings that cannot be read, because they are too long or in a pipe, may name anything. */
+/**
+ * True if `git status` or `git diff` would run a program. Settings that cannot be read, because they are too long or in a pipe,
+ * may name anything.
+ */
 function runsPrograms(store: string, disk: Disk): boolean {
   const settings = settingsIn(store, disk)
   const hook = join(store, 'hooks', 'post-index-change')
@@ -93,7 +96,7 @@ function reachesOutside({ folder, stores }: Repository, { root, disk }: Where): 
     .some((store) => !(workTrees(store, disk)?.every(isInside) ?? false) || !objectsIn(store, disk)?.every(isInside))
 }
 
-/** Where it reads objects. Undefined if that cannot be read. */
+/** The folders from which it reads objects. Undefined if that cannot be read. */
 function objectsIn(store: string, disk: Disk): readonly string[] | undefined {
   const objects = join(store, 'objects')
   const list = join(objects, 'info', 'alternates')

@@ -84,7 +84,7 @@ function answersIn(output: string): string {
 const showsAnswer: ReadonlySet<string> = new Set(['McpCall', 'ToolSearch', 'TaskStop'])
 /** The output of a command that was stopped follows on the next lines. */
 const untilThen = / Output until then:$/
-/** What Read says instead of a text that stands in the conversation already. */
+/** Read's answer for a text that the conversation already contains. */
 const unchanged = /^.* is unchanged since you read it: [^\n]*$/
 
 /** The note at the end of a command's output. Some programs report success even if they could not connect. */

@@ -69,7 +69,7 @@ describe('in collapse mode', () => {
     expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'replace-range' } })
     expect(await session.undo()).toEqual({ type: 'nothing-to-undo' })
     expect(session.messages().slice(0, before.length)).toEqual(before)
-    // What was expanded is not collapsed again behind the person's back.
+    // An expanded span is not collapsed again without the person's knowledge.
     const again = await session.prepare()
     expect(again.tried.filter(({ mechanism }) => mechanism === 'collapse')).toMatchObject([{ outcome: 'declined' }])
     await session.close()

@@ -34,7 +34,7 @@ async function onDisk(options: StageOptions = {}): Promise<{ stage: Stage; sessi
 
 const phases = ['hooks-before', 'summarizing', 'verifying', 'restoring', 'committing'] as const
 
-/** What was said while it ran tells where it is. */
+/** The events so far identify the moment. */
 const moments: readonly (readonly [string, (event: EngineEvent) => boolean])[] = [
   ['at its start', ({ type }) => type === 'compaction-started'],
   ...phases.map(

@@ -31,7 +31,7 @@ const window = 400_000
 /** The same API for all, since what it signed it must know again. */
 function stageOf(model: string) {
   const script = () => combine(thinking('Which file?'), text('Here you are.'))
-  // What is cleared leaves too little for a compaction.
+  // Clearing leaves too little for a compaction.
   return setStage({ model, window, script, engine: { settings: { reductions: { microCompact: false } } } })
 }
 
@@ -82,7 +82,7 @@ async function compacted(path: string, found: Order): Promise<CrashReport> {
   return report
 }
 
-/** Of a write, how many bytes of it a kill may have let through: of the transcript's, before, in and after each record. */
+/** Numbers of bytes of a write that a kill may let through: for the transcript's, before, in and after each record. */
 function cutsOf(change: FileChange, { isThorough }: { readonly isThorough: boolean }): readonly number[] {
   if (change.type !== 'written') return [0]
   const bytes = Buffer.from(change.bytes, 'base64')

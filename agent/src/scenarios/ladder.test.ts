@@ -134,7 +134,7 @@ describe('a summarizer that fails', () => {
     expect(
       turn.type === 'answered' && turn.prepared.tried.find(({ mechanism }) => mechanism === 'little')?.why,
     ).toMatch(/^It frees too little: /)
-    // What was not enough was not applied either: only the compaction is there to take back.
+    // The insufficient step was not applied either, so only the compaction can be undone.
     expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
     expect(await session.undo()).toEqual({ type: 'nothing-to-undo' })
   })

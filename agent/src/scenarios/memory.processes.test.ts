@@ -26,7 +26,7 @@ afterEach(async () => {
 const transcript = () => join(folder, 'session.jsonl')
 const notesFolder = () => join(folder, 'session', 'session-memory')
 
-/** Whoever is noted keeps all that was noted before: an extraction that overwrote another's would show. */
+/** Each extraction keeps all earlier notes, so one that overwrote another's would show. */
 const noting: Script = ({ messages }) => {
   const all = messages.map(({ content }) => textOf(content)).join('\n')
   const known = all.match(/^- \w+ \d+$/gm) ?? []
@@ -81,7 +81,7 @@ test('two processes take turns: never two extractions at once, none overwrites t
   await serve(async (request, context) => {
     running++
     most = Math.max(most, running)
-    // Whoever came first waits for the other, which would ask now if nothing kept it from doing so.
+    // The first one waits for the other, which would now ask if nothing prevented it.
     await until(() => workers.every(isThere))
     await pause(100)
     running--

@@ -302,7 +302,7 @@ describe('a compaction from the notes', () => {
   })
 })
 
-/** So many sections of about two thousand tokens each. */
+/** `sections` sections of about two thousand tokens each. */
 function longNotes(sections: number): string {
   mkdirSync(join(folder, 'session', 'session-memory'), { recursive: true })
   return Array.from({ length: sections }, (_, at) => {

@@ -1,4 +1,4 @@
-// What a client's transcript says about the session besides the conversation, put back after a compaction.
+// State of a client's transcript besides the conversation, restored after a compaction.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What the agent's own tools did comes back after a compaction: the engine reads it off their names, inputs and results.
+// Results of the agent's own tools are restored after a compaction: the engine recognizes them by names, inputs and results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from 'everlong/internal'

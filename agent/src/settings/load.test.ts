@@ -28,7 +28,7 @@ function placesWith({ user, project, local }: Files) {
 
 type Places = Pick<SettingsPlaces, 'home' | 'folder'>
 
-/** What the person would be asked about. */
+/** The settings about which the person would be asked. */
 const withheldIn = (places: Places) => loadSettings(places).withheld.map(({ text }) => text)
 const trust = (places: Places) => trustFolder(places, loadSettings(places).withheld)
 

@@ -209,7 +209,7 @@ function merged(first: Settings, second: Settings): Settings {
   }
 }
 
-/** What a folder that nobody trusts may still decide: to be stricter, how its context is managed, how long to retry, the bell. */
+/** Settings that an untrusted folder may still decide: stricter permissions, context management, retries, the bell. */
 function restricted({ permissions, engine, retry, sandbox, bell }: Settings): Settings {
   const { deny, mode } = permissions
   const isStricter = mode === 'plan'

@@ -80,7 +80,7 @@ export type AgentTools = {
   readonly tasks: Tasks
   /** Runs a command that the person typed. */
   readonly runForPerson: ReturnType<typeof personCommand>
-  /** What a compaction must not lose and the conversation does not show: give it to the session as its `state`. */
+  /** State that a compaction must not lose and the conversation does not show. Pass it to the session as `state`. */
   readonly state: NonNullable<SessionOptions['state']>
   /** Replaces the secrets that these tools replace: give it to the engine, so that it restores files the same way. */
   readonly redact: (text: string) => string

@@ -164,7 +164,7 @@ describe('Write', () => {
     )
     await bench.say('Read', { file_path: 'a.txt' })
     expect(await write('two\n')).toBe('Changed a.txt (+1 −1 lines).')
-    // What it wrote itself it knows.
+    // It knows the text that it wrote itself.
     expect(await write('three\n')).toBe('Changed a.txt (+1 −1 lines).')
     bench.write('a.txt', 'somebody else\n')
     expect(await write('four\n')).toBe(

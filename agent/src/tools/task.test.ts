@@ -29,7 +29,7 @@ describe('Task', () => {
     expect(readdirSync(join(bench.outside, 'session', 'subagents'))).toContain(`agent-${agentId}.jsonl`)
     const types = bench.events.flatMap((event) => (event.type === 'subagent' ? [event.event.type] : []))
     expect(types).toContain('tool-finished')
-    // What the sub-agent has read its parent has not.
+    // The parent has not read what the sub-agent has read.
     expect(await bench.say('Write', { file_path: 'a.txt', content: '' })).toContain('has not been read')
   })
 

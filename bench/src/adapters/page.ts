@@ -1,4 +1,4 @@
-// The page of `npm run bench -- adapters`, and what must hold: no adapter costs more than what its SDK has.
+// The page of `npm run bench -- adapters`, and its target: no adapter costs more than its SDK's own way.
 import { facts, rules } from '../../../examples/src/adapters/contract.ts'
 import { type Page, type Table, type Target, table, targetTable } from '../benchmark.ts'
 import { type AgentSdkReport, agentSdkTable, agentSdkTargets, agentSdkText } from './agent-sdk.ts'
@@ -10,7 +10,7 @@ export type Row = {
   readonly sdk: string
   readonly by: 'nothing' | 'built-in' | 'Everlong'
   readonly name: string
-  /** That were answered. */
+  /** Number of answered turns. */
   readonly turns: number
   readonly refused: number
   readonly promptTokens: number
@@ -29,7 +29,7 @@ export type AdaptersReport = {
 
 const dollars = (value: number) => `$${value.toFixed(2)}`
 
-/** Each adapter next to the cheapest built-in that got to the end; without one there is nothing to compare. */
+/** Compares each adapter with the cheapest built-in that completed the conversation, if there is one. */
 export function targetsOf(rows: readonly Row[]): readonly Target[] {
   return rows
     .filter(({ by }) => by === 'Everlong')
@@ -50,7 +50,7 @@ export function targetsOf(rows: readonly Row[]): readonly Target[] {
     })
 }
 
-/** Of one SDK, or of all. */
+/** Rows of one SDK, or of all. */
 export function rowsTable(rows: readonly Row[]): Table {
   return table(
     ['SDK', 'by', 'turns', 'refused', 'prompt tokens', 'largest prompt', 'summaries', 'price', 'rules', 'facts'],

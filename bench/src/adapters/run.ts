@@ -1,4 +1,4 @@
-// `npm run bench -- adapters`: the same conversation through each SDK, managed by Everlong's adapter and by what the SDK has.
+// `npm run bench -- adapters`: the same conversation through each SDK, managed by Everlong's adapter and by the SDK's own way.
 // `--only NAME` runs one SDK and stores nothing.
 import { aiSdkAdapters, aiSdkBuiltIns } from '../../../examples/src/adapters/ai-sdk.ts'
 import { anthropicAdapters, anthropicBuiltIns } from '../../../examples/src/adapters/anthropic.ts'

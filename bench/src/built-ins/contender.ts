@@ -1,22 +1,22 @@
-// What is compared: a way to keep a conversation small on some SDK, the SDK's own or ours through its adapter.
+// The compared ways to keep a conversation small on an SDK: the SDK's own, or ours through its adapter.
 import { type EngineSettings, type Message, type ModelClient, offline } from 'everlong'
 import type { World } from './world.ts'
 
 export type Input = {
   readonly world: World
-  /** The whole conversation at the moment when it is reduced. */
+  /** The whole conversation when it is reduced. */
   readonly history: readonly Message[]
-  /** Tokens that the context may have afterwards. */
+  /** Maximum tokens of the context afterwards. */
   readonly limit: number
-  /** Tokens, as the API counts them, from which on Everlong is to compact. The whole conversation has a few more. */
+  /** Tokens by the API's count at which Everlong compacts. The whole conversation has a few more. */
   readonly due: number
   /** Tokens of the API for a token of the limit, which is estimated in the same way for everybody. */
   readonly scale: number
-  /** Tokens of the summary that everybody gets. */
+  /** Tokens of the summary, which is the same for all. */
   readonly summary: number
 }
 
-/** Adds messages to the conversation and lets the model answer. The answer is thrown away. */
+/** Adds messages to the conversation and lets the model answer. Discards the answer. */
 export type Call = (added: readonly Message[]) => Promise<void>
 
 export type Contender = {
@@ -27,12 +27,12 @@ export type Contender = {
 
 export type Sdk = {
   readonly name: string
-  /** One request with these messages as they are. */
+  /** One request with exactly these messages. */
   readonly plain: (world: World) => (messages: readonly Message[]) => Promise<void>
   readonly contenders: readonly Contender[]
 }
 
-/** Where the reduction is due, as a share of the whole conversation. */
+/** The share of the whole conversation at which the reduction is due. */
 export const dueAt = 0.97
 
 /** Everlong with this SDK's adapter: with the summary that everybody gets, and without a model. */
@@ -52,11 +52,11 @@ export function oursBy(
 
 export type OurOptions = { readonly settings: EngineSettings; readonly model?: ModelClient }
 
-/** What a user writes for a compaction to this limit. Clearing is off, because it would come first and do less. */
+/** A user's settings for a compaction to this limit. Clearing is off, because it would come first and do less. */
 function settingsFor({ limit, due, scale }: Input): EngineSettings {
   return {
     autoCompactAt: due,
-    // What the new context has is only estimated, and counted with a margin of a third.
+    // The size of the new context is only estimated, with a margin of a third.
     target: (limit * scale * 4) / 3 / due,
     keep: 0,
     sessionMemory: false,
@@ -64,7 +64,7 @@ function settingsFor({ limit, due, scale }: Input): EngineSettings {
   }
 }
 
-/** The first of these values with which the rule stays within the limit, or the last one. */
+/** The first of these values with which the rule stays within the limit, otherwise the last one. */
 export async function firstThatFits<T>(
   values: readonly [T, ...T[]],
   fits: (value: T) => boolean | Promise<boolean>,

@@ -6,7 +6,7 @@ import { forEachEntry } from 'everlong/internal/node'
 import type { Case } from '../fidelity/cases.ts'
 import { sessionOf } from '../fidelity/parts.ts'
 
-/** An answer, and what the next request adds after it. */
+/** An answer, and the messages that the next request adds. */
 export type Step = readonly [answer: Message, next: Message]
 
 export type Conversation = {
@@ -14,7 +14,7 @@ export type Conversation = {
   readonly steps: readonly Step[]
 }
 
-/** Requests that follow the graded one, at most. */
+/** Maximum number of requests after the graded one. */
 const maxSteps = 20
 
 export function conversationOf(found: Case): Conversation {
@@ -22,7 +22,7 @@ export function conversationOf(found: Case): Conversation {
   return { history, steps: stepsOf(found) }
 }
 
-/** A compaction by hand comes after an answer, and a request cannot end with one. */
+/** A manual compaction comes after an answer, but a request cannot end with one. */
 function endingWithUser(messages: readonly Message[]): readonly Message[] {
   return messages.at(-1)?.role === 'user' ? messages : [...messages, { role: 'user', content: 'Go on.' }]
 }

@@ -47,7 +47,7 @@ const plain = (world: World) => {
 
 type Send = ReturnType<typeof sending>
 
-/** It compacts between turns of the user: here once, at the end of the history. What follows belongs to one turn. */
+/** It compacts between the user's turns: here once, at the end of the history. All further steps belong to one turn. */
 const compacting: Contender = {
   name: 'OpenAIResponsesCompactionSession, its rule',
   isOurs: false,
@@ -72,7 +72,7 @@ const userText = (text: string): AgentInputItem => ({
   content: [{ type: 'input_text', text }],
 })
 
-/** What the endpoint is documented to return: the messages of the user, and one item that holds everything else. */
+/** The documented result of the endpoint: the user's messages, and one item with everything else. */
 function compactClient(world: World, store: MemorySession, send: Send): OpenAI {
   const compact = async () => {
     const items = await store.getItems()

@@ -119,7 +119,7 @@ type Start = {
   readonly previous: number
 }
 
-/** A session estimates what the provider has not counted yet, and adds a third; a little more here. */
+/** A session estimates tokens that the provider has not counted yet and adds a third; this is a little more. */
 const margin = 1.5
 
 /**

@@ -1,4 +1,4 @@
-// The text and the size of what a model gets, for everybody alike.
+// The text and the size of the model's input, measured the same way for all.
 import type { Message } from 'everlong'
 import { shownIn } from '../fidelity/cases.ts'
 import { countTokens } from '../fidelity/measure.ts'

@@ -12,13 +12,13 @@ export type World = {
   readonly fetch: typeof fetch
   /** The messages of the last request that did not ask for a summary, as the model got them. */
   readonly sent: () => readonly Message[]
-  /** For SDKs that ask for a summary under a prompt of their own. */
+  /** For SDKs that ask for a summary with their own prompt. */
   readonly ask: (prompt: string) => Promise<string>
-  /** Requests that are made in here are answered with the summary. */
+  /** Requests during this work are answered with the summary. */
   readonly asking: <T>(work: () => Promise<T>) => Promise<T>
   /** Tokens of the last prompt. */
   readonly promptTokens: () => number
-  /** What all requests since the last reset have cost. */
+  /** The cost of all requests since the last reset. */
   readonly bill: () => Bill
   readonly reset: () => void
 }

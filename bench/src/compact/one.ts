@@ -10,7 +10,7 @@ export type One = {
   /** Milliseconds of processor time: the first, and each of those after it. */
   readonly first: number
   readonly later: readonly number[]
-  /** Megabytes: by how much the process was ever larger than before, and what it still holds afterwards. */
+  /** Megabytes: the increase of the peak, and what is still in use afterwards. */
   readonly peak: number
   readonly kept: number
 }

@@ -10,7 +10,7 @@ import { median } from '../median.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import type { One } from './one.ts'
 
-/** What is promised, and ten times as much, to see whether memory is bounded. */
+/** The promised size and ten times as much, to check that memory is bounded. */
 const sizes = [200_000, 2_000_000] as const
 const processes = 7
 const rounds = 7

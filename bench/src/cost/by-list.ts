@@ -10,23 +10,23 @@ export type Seen = {
   readonly port: Port
   /** The tokens of the last request with its answer, as the API counted them. */
   readonly used: number
-  /** A person has spoken and no answer was given yet. */
+  /** A person has spoken and there is no answer yet. */
   readonly beginsTurn: boolean
 }
 
 type Change = (messages: readonly Message[], seen: Seen) => Promise<readonly Message[]> | readonly Message[]
 
 export type ListHooks = {
-  /** Changes the list for good; what it returns is what is kept. */
+  /** Changes the list permanently. Its result is kept. */
   readonly keep?: Change
-  /** Changes what is sent, and nothing else. */
+  /** Changes only what is sent. */
   readonly send?: Change
 }
 
 export type ListRule = ListHooks & {
   readonly name: string
   readonly who: string
-  /** For whoever keeps something of its own in each session. */
+  /** For strategies with their own state per session. */
   readonly start?: (port: Port) => Promise<ListHooks>
   readonly fields?: JsonObject
   readonly betas?: readonly string[]
@@ -37,7 +37,7 @@ export function byList(rule: ListRule): Strategy {
   return { name, who, open: async (port) => new ListKeeper({ ...rule, ...(await start?.(port)) }, port) }
 }
 
-/** A session that is refused so often in a row is over. */
+/** A session ends after this many refusals in a row. */
 const maxRefusals = 4
 
 class ListKeeper implements Keeper {
@@ -55,7 +55,7 @@ class ListKeeper implements Keeper {
     this.messages = [...this.messages, message]
   }
 
-  /** After too many refusals. */
+  /** Undefined after too many refusals. */
   answer = async (): Promise<readonly Block[] | undefined> => {
     const { betas } = this.rule
     const headers = betas ? { 'anthropic-beta': betas.join(',') } : undefined
@@ -99,7 +99,7 @@ class ListKeeper implements Keeper {
   }
 }
 
-/** What a library asks a model for by itself: under a prompt of its own, paid like any other. */
+/** A library's own request to a model: with its own prompt, and paid like any other. */
 export async function answerTo(port: Port, prompt: string, maxTokens: number): Promise<string> {
   const messages: readonly Message[] = [{ role: 'user', content: [{ type: 'text', text: prompt }] }]
   const posted = await port.post({ model: port.setup.model, max_tokens: maxTokens, messages })
@@ -116,7 +116,7 @@ function usedBy({ usage }: JsonObject): number {
   return names.reduce((sum, name) => sum + (typeof usage[name] === 'number' ? usage[name] : 0), 0)
 }
 
-/** Cuts the oldest away, by characters, where a request may begin. */
+/** Removes the oldest messages, by characters, up to a place where a request may begin. */
 export function withoutOldest(messages: readonly Message[], share: number): readonly Message[] {
   const sizes = messages.map(sizeOf)
   const total = sizes.reduce((sum, size) => sum + size, 0)

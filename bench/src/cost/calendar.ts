@@ -10,11 +10,11 @@ const day = 24 * hour
 const tasksPerDay = 6
 const workdays = 5
 export const tasksInTwoWeeks = 2 * workdays * tasksPerDay
-/** Nobody is away for longer while at work: the longest twentieth of real pauses are lunches, nights and weekends. */
+/** Nobody is away longer during work: the longest twentieth of real pauses are lunches, nights and weekends. */
 const atWork = 0.95
 
 export type Moment = {
-  /** Tasks that have ended. */
+  /** Number of finished tasks. */
   readonly tasks: number
   /** Milliseconds since nine o'clock on the first Monday. */
   readonly elapsed: number

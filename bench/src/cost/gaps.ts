@@ -28,10 +28,10 @@ const tools: readonly Quantile[] = [
   [1, 4_000],
 ]
 
-/** What a model takes for an answer, about. */
+/** Approximate time of a model for an answer. */
 export const answering = 6_000
 
-/** Milliseconds that a person takes, at this share of all gaps. */
+/** The pause of a person in milliseconds, at this share of all gaps. */
 export function humanGap(share: number): number {
   return Math.round(1_000 * quantile(human, share))
 }

@@ -84,7 +84,7 @@ function priceTable(rows: readonly Ran[]): Table {
     const prices = columns.map((kind) => own.find(({ setup }) => setup.kind === kind)?.outcome.price ?? Number.NaN)
     return { name, prices, sum: prices.reduce((sum, price) => sum + price, 0), done: doneIn(own) }
   })
-  // Whoever was not run on every kind comes last.
+  // Strategies that were not run on every kind come last.
   const rank = ({ sum }: { readonly sum: number }) => (Number.isNaN(sum) ? Number.POSITIVE_INFINITY : sum)
   const sorted = lines.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
   return table(
@@ -116,7 +116,7 @@ export type Cheapest = {
   readonly peerDone: string
   readonly price: number
   readonly peerPrice: number
-  /** How much less than the best peer. */
+  /** How much less than the best peer's price. */
   readonly less: number
 }
 

@@ -77,7 +77,7 @@ const limiting: Strategy = byList({
 })
 
 const piSettings = { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000 }
-/** Of what is reserved, for the summary. */
+/** Share of the reserve for the summary. */
 const piShare = 0.8
 
 /** Between two turns, once less than its reserve is left of the window. */

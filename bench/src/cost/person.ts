@@ -16,14 +16,14 @@ import { returnDistance, shareOfQuestions, shareOfReturns } from './returns.ts'
 
 export class Person {
   private readonly random: Random
-  /** Apart, so that the changes are the same with and without questions. */
+  /** Separate, so that the changes are the same with and without questions. */
   private readonly curiosity: Random
   private readonly files: readonly string[]
   private readonly repository: Repository
   private readonly sign: string
   private readonly wishes: Wish[] = []
   private readonly questions: Question[] = []
-  /** By task: the line that was written, and how long the tests of its file took. */
+  /** By task: the written line, and the duration of the tests of its file. */
   private readonly written = new Map<number, string>()
   private readonly took = new Map<number, string>()
   private opened = 0
@@ -40,7 +40,7 @@ export class Person {
     this.sign = this.code()
   }
 
-  /** The next task, in words. */
+  /** Returns the next task as text. */
   asks(): string {
     const question = this.question()
     if (question) {
@@ -52,7 +52,7 @@ export class Person {
     return wish.task === 1 ? `${ruleText(this.sign)} ${wishText(wish)}` : wishText(wish)
   }
 
-  /** The output of a test run of the task's own file. */
+  /** Call it with the output of a test run of the task's own file. */
   sees(output: string): void {
     const [took] = tookIn(output)
     if (took !== undefined) this.took.set(this.task, took)

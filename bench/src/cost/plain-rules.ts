@@ -1,4 +1,4 @@
-// What is done without a library: nothing until the API refuses, cutting the oldest away, and what the server itself offers.
+// Ways without a library: nothing until the API refuses, dropping the oldest messages, and the server's own features.
 import { byList, withoutOldest } from './by-list.ts'
 import { thresholdOf } from './setup.ts'
 

@@ -25,7 +25,7 @@ const plan: { readonly [Part in Exclude<keyof CostReport, 'node' | 'versions'>]:
 }
 
 async function run(): Promise<CostReport> {
-  // What several parts ask for is run once.
+  // A session that several parts need is run once.
   const different = new Map(Object.values(plan).flatMap((runs) => runs.map((run) => [keyOf(run), run] as const)))
   const known = new Map((await runAll([...different.values()], told)).map((ran) => [keyOf(ran), ran]))
   const rowsOf = (runs: readonly Run[]) => runs.map((run) => known.get(keyOf(run))).filter((row) => row !== undefined)
@@ -38,7 +38,7 @@ async function run(): Promise<CostReport> {
   }
 }
 
-/** In each kind of session. */
+/** Runs it in each kind of session. */
 function everywhere(strategies: readonly Strategy[], change: Partial<Setup> = {}): readonly Run[] {
   return runsOf(
     kinds.map((kind): Setup => ({ ...base, ...change, kind, seed })),

@@ -40,15 +40,18 @@ export type Outcome = {
   readonly compactions: number
   readonly clearings: number
   readonly peak: number
-  /** Tokens of a request on average: what the model had before it when it worked. */
+  /** Average tokens of a request: the model's input while it worked. */
   readonly mean: number
-  /** Tasks that were done as asked, and that were ended with something forgotten. Fewer in all: it could not continue. */
+  /**
+   * Number of tasks done as requested, and of tasks that ended with something forgotten. If they add up to less, the session
+   * could not continue.
+   */
   readonly done: number
   readonly spoilt: number
   /** Of these, the ones that asked about an earlier task: answered, and all. */
   readonly answered: number
   readonly questions: number
-  /** Answers that the tasks took. */
+  /** Number of answers for the tasks. */
   readonly answers: number
   /** Times that the file of a task was read though it had been read before. */
   readonly rereads: number
@@ -58,7 +61,7 @@ export type Outcome = {
 const isSummary: RouteRule['when'] = (request) => request.tools.length === 0 || asksForSummary(request)
 /** What a model writes for a summary or notes, whatever it may: the limit of a request that shares the cache is the turn's. */
 const maxSummary = 4_096
-/** Short enough for any cache. */
+/** Shorter than the lifetime of any cache. */
 const shortPause = 60_000
 /** A back-off, which takes no time here. */
 const shortWait = 10_000

@@ -1,4 +1,4 @@
-// What a measured session is made of: the model and its window, how long its cache is kept, what the agent does all day.
+// The parameters of a measured session: the model and its window, the lifetime of its cache, and the agent's main activity.
 import type { Kind } from './kinds.ts'
 
 export type Setup = {
@@ -13,7 +13,7 @@ export type Setup = {
   readonly seed: number
 }
 
-/** What a client leaves for an answer. */
+/** The room that a client leaves for an answer. */
 export const maxOutput = 16_384
 
 /** Where a compaction comes in a window of this size, for every strategy that does not say otherwise. */

@@ -1,4 +1,4 @@
-// Everybody who is compared, by name: workers get names, because rules cannot be sent to them.
+// All compared strategies by name: workers get names, because functions cannot be sent to them.
 import { careful, peers } from './peers.ts'
 import { nothing, plainRules } from './plain-rules.ts'
 import { alwaysMicro, claudeCode, clockRules, defaults, fixedRules, thrifty, weighed } from './rules.ts'

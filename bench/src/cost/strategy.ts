@@ -7,7 +7,7 @@ import type { Setup } from './setup.ts'
 
 export type Strategy = {
   readonly name: string
-  /** Whose rule it is, for the table. */
+  /** The owner of the rule, for the table. */
   readonly who: string
   readonly open: (port: Port) => Keeper | Promise<Keeper>
 }
@@ -15,7 +15,7 @@ export type Strategy = {
 export type Keeper = {
   /** A person's words, or the results of the tools that the last answer called. */
   readonly told: (message: Message) => void
-  /** What the model says to all that was told; undefined if the session cannot continue. */
+  /** The model's next answer. Undefined if the session cannot continue. */
   readonly answer: () => Promise<readonly Block[] | undefined>
   /** Runs a tool that the keeper itself offers; undefined for every other. */
   readonly run?: (name: string, input: unknown) => Promise<ToolResult> | undefined
@@ -31,17 +31,17 @@ export type Port = {
   readonly now: () => number
   /** A long wait ends when the session's clock gets there; a short one at once. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
-  /** What every request of the session begins with. */
+  /** The system prompt of every request of the session. */
   readonly system: string
   readonly tools: readonly JsonObject[]
-  /** The workspace as it is now. */
+  /** The current workspace. */
   readonly root: string
   readonly files: FileStore
-  /** The simulated API, for whoever brings a client. */
+  /** The simulated API, for strategies with their own client. */
   readonly fetch: typeof fetch
-  /** The same for whoever has none. */
+  /** The same for strategies without one. */
   readonly post: (body: JsonObject, headers?: Readonly<Record<string, string>>) => Promise<Posted>
-  /** Says that the context was made smaller, for the table. */
+  /** Reports a reduction of the context, for the table. */
   readonly note: (what: 'compaction' | 'clearing') => void
 }
 

@@ -55,7 +55,7 @@ const sumOf = (rows: readonly Ran[], value: (outcome: Ran['outcome']) => number)
   rows.reduce((sum, { outcome }) => sum + value(outcome), 0)
 const priceOf = (rows: readonly Ran[]) => sumOf(rows, ({ price }) => price)
 
-/** What the goal is measured against. */
+/** The strategy that the goal refers to. */
 export const measure = 'AI SDK: pruneMessages at 50,000'
 
 /** How much less than the peer, for each kind and in sum, over all seeds. */

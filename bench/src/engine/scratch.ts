@@ -10,7 +10,7 @@ import { entriesOf, sampled } from './sessions.ts'
 const lengths = [1_000, 10_000, 50_000] as const
 const turns = 15
 const warmUp = 3
-/** More than enough entries for a message each. */
+/** More entries than messages need. */
 const entriesPerMessage = 3
 const model = 'claude-opus-4-8'
 

@@ -10,7 +10,7 @@ export type Case = {
   readonly at: string
   /** Messages before the previous compaction: no question is about them, but a contender may use them. */
   readonly earlier: readonly Entry[]
-  /** What the model had seen since the compaction before, that one's summary included. */
+  /** The model's input since the previous compaction, including its summary. */
   readonly before: readonly Entry[]
   /** Summary, kept messages and restored attachments. */
   readonly left: readonly Entry[]
@@ -75,7 +75,7 @@ export function cutsOf(
 
 type Session = { readonly entries: readonly Entry[]; readonly boundaries: readonly number[] }
 
-/** The main conversation, each entry once, and where its compactions lie. */
+/** The entries of the main conversation without duplicates, and the positions of its compactions. */
 function sessionOf(path: string): Session {
   const entries: Entry[] = []
   const seen = new Set<string>()
@@ -112,7 +112,7 @@ function keptAfter(after: readonly Entry[], boundary: Entry | undefined): readon
   return after.filter(({ record }) => uuids.has(String(record.uuid)))
 }
 
-/** What the assistant itself wrote: text and the inputs of its tool calls, not its thinking. */
+/** The assistant's own text and tool inputs, without its thinking. */
 export function writtenIn(message: ViewMessage): string {
   if (typeof message.content === 'string') return message.content
   return message.content.map((block) => (block.type === 'tool_use' ? stringsIn(block.input) : textIn(block))).join('\n')
@@ -129,7 +129,7 @@ function stringsIn(value: unknown): string {
   return typeof value === 'object' && value !== null ? Object.values(value).map(stringsIn).join('\n') : ''
 }
 
-/** Everything a message shows to the model. */
+/** All text that a message shows to the model. */
 export function shownIn(message: ViewMessage): string {
   return message.role === 'assistant' ? writtenIn(message) : textOf(message.content)
 }

@@ -10,16 +10,16 @@ import { ledgerOf } from './ledger-of.ts'
 export const counting = { model: 'claude-sonnet-4-5' } as const
 export const countTokens = (text: string) => countMessages([{ role: 'user', content: text }], counting)
 
-/** What is asked of every context that a case leaves. */
+/** The questions for every context of a case. */
 export type Questions = {
   readonly needed: readonly string[]
-  /** Those of them that stood elsewhere than in the margin of a file that was read. */
+  /** Atoms that also occur outside the margin of a file. */
   readonly apart: readonly string[]
   readonly human: readonly string[]
   readonly edited: readonly string[]
   readonly commands: readonly string[]
   readonly rules: readonly string[]
-  /** All that the model had seen, and what the records say of it. */
+  /** Everything that the model had seen, with its records. */
   readonly source: string
 }
 
@@ -32,7 +32,7 @@ export type Scores = {
   readonly edited: number
   readonly commands: number
   readonly rules: number
-  /** Atoms of the context that are nowhere in what came before, and that it does not itself call doubtful. */
+  /** Atoms of the context that do not occur before it and that it does not mark as doubtful. */
   readonly unsupported: number
 }
 
@@ -117,7 +117,7 @@ function namesFile(context: string, path: string): boolean {
 
 const doubt = /^Named above and found nowhere in the conversation.*$/gm
 
-/** Counts: where a stretch of lines lies, how many a file has, how much was left out. True, though nowhere written. */
+/** Counts: positions of lines, numbers of lines, omitted lines. They are correct although they occur nowhere. */
 const counted =
   /\(lines [\d–, ]+ of \d+|\[lines \d+ to \d+ were|(?<=\d)–\d+|(?<=\d of )\d+|(?<=… )\d+(?= (?:lines|characters))|(?<=has |room for its )\d+(?= tokens)|(?<=\[line )\d+|\bnot_restored\b/g
 

@@ -1,4 +1,4 @@
-// What contenders are put together from: the recorded summary, and the newest messages that fit.
+// The building blocks of contenders: the recorded summary, and the newest messages that fit.
 
 import { messagesOf } from 'everlong/internal'
 import { readTranscript, type Transcript } from 'everlong/internal/node'

@@ -36,7 +36,7 @@ export async function measureLatency(folder: string, onDone: (row: Latency) => v
   return rows
 }
 
-/** They take turns, request by request. */
+/** Takes turns, request by request. */
 async function oneByOne(folder: string, bytes: number): Promise<readonly Latency[]> {
   const upstream = await startUpstream()
   const taking = await Promise.all(

@@ -10,10 +10,10 @@ import { randomFrom } from '../random.ts'
 export type Week = {
   readonly level: 'observe' | 'manage'
   readonly requests: number
-  /** As the simulator bills it, everything included. */
+  /** The simulator's bill with everything included. */
   readonly price: number
   readonly report: Pick<Report, 'cost' | 'own' | 'removed' | 'balance'>
-  /** By the clients themselves. */
+  /** Number of compactions by the clients themselves. */
   readonly compactions: number
 }
 

@@ -19,7 +19,7 @@ export type Context = {
   readonly handover?: number
 }
 
-/** undefined: as it comes, without a limit of ours. */
+/** undefined: no limit of ours. */
 export type Limit = number | undefined
 
 export type Contender = (found: Case, limit: Limit, answers: Answers) => Promise<Context>
@@ -49,7 +49,7 @@ export const contenders: Readonly<Record<string, Contender>> = {
 /** Peers have no limit for the whole; this is more than any of them leaves. */
 const noLimit = 200_000
 
-/** Those that are graded once, since they are what they are. */
+/** References that are graded only once, because they do not depend on the limit. */
 export const references: Readonly<Record<string, (found: Case, answers: Answers) => string>> = {
   recorded: (found) => recordedContext(found),
   'model summary alone': (_, { strong }) => summaryIn(strong),

@@ -36,7 +36,7 @@ export type HandoverFigures = {
 export type Select = { readonly contender: string; readonly at: Row['at'] }
 
 export const withModel = 'ours, model summary'
-/** Those of ours whose handover is measured. */
+/** Our contenders whose handover is measured. */
 export const handovers = [withModel, 'ours, ordinary summary', 'ours, recorded summary', 'ours, offline']
 export const alone: Select = { contender: 'model summary alone', at: 'as it is' }
 export const recorded: Select = { contender: 'recorded', at: 'as it is' }

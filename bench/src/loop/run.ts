@@ -8,7 +8,7 @@ import { root } from '../root.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import type { Measured } from './measure.ts'
 
-/** The last commit that does everything in one go. */
+/** The last commit without slices. */
 const before = 'e296a817'
 const repeats = 3
 
@@ -28,7 +28,7 @@ function compared(old: string): LoopReport {
   try {
     git('worktree', 'add', '--detach', old, before)
     const rows = (['sessions', 'large'] as const).flatMap((scenario) => {
-      // They take turns, so that a busy machine is as unkind to both.
+      // They take turns, so that load on the machine affects both equally.
       const runs = Array.from({ length: repeats }, () => ({
         now: measure(root, scenario),
         worker: measure(root, scenario, 'worker'),

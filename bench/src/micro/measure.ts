@@ -34,7 +34,7 @@ import {
 export type Outcome = {
   readonly way: string
   readonly type: 'edits' | 'request' | 'declined'
-  /** Why it declined. */
+  /** The reason why it declined. */
   readonly why?: string
   readonly items: number
   /** By our counter. */
@@ -43,7 +43,7 @@ export type Outcome = {
   readonly measured: number
   readonly status: number
   readonly error?: string
-  /** Whether the very same view came back when it was undone. */
+  /** Whether undoing it restored exactly the same view. */
   readonly isUndone: boolean
 }
 
@@ -67,7 +67,7 @@ const lastAnswer = ({ messages }: View): number => cacheStateOf({ messages, now:
 const soon = (view: View): SituationInput => ({ now: lastAnswer(view) + 1_000 })
 const idle = (view: View): SituationInput => ({ now: lastAnswer(view) + 2 * hour })
 
-/** As they are, and by size with so low a target that something happens to most sessions. */
+/** Unchanged, and by size with a target so low that most sessions are affected. */
 export const ways: readonly Way[] = [
   { name: 'by size', mechanism: () => microBySize, input: soon },
   {
@@ -212,7 +212,7 @@ async function send(simulator: Simulator, view: View, options: RequestOptions = 
   }
 }
 
-/** What the server says it left out. */
+/** Tokens that the server reports as omitted. */
 function appliedTokens(answer: unknown): number {
   const [edit] = appliedEdits(answer)
   return edit?.type === 'server-cleared' ? edit.tokens : 0

@@ -17,7 +17,7 @@ const files = existsSync(folder)
 type Recorded = {
   readonly name: string
   readonly uuid: string
-  /** What the compaction left in the context until the next answer, by our counter. */
+  /** Tokens that the compaction left in the context until the next answer, by our counter. */
   readonly tokens: number
   readonly hasSummary: boolean
 }

@@ -6,7 +6,7 @@ export function sizeOf(asked: Asked | undefined): number {
   return asked ? countTokens(asked.messages as never) + overheadOf(asked) : 0
 }
 
-/** Of system prompt and tools alone. */
+/** Tokens of only the system prompt and tools. */
 export function overheadOf({ system, tools }: Pick<Asked, 'system' | 'tools'>): number {
   const parts = [system, tools].filter((part) => part !== undefined && part !== null && part !== '')
   return countTokens([

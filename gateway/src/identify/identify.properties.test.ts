@@ -21,7 +21,7 @@ const own = (tenant: string, text: string): string => `${tenant}-${text}`
 
 type Records = Awaited<ReturnType<ReturnType<typeof recording>['sessions']>>
 
-/** What was said from the beginning up to each record that nothing follows. */
+/** The texts from the beginning up to each record without a successor. */
 function threads(sessions: Records): ReadonlyMap<string, readonly string[]> {
   return new Map(
     [...sessions].map(([id, records]) => {

@@ -71,7 +71,7 @@ function loop(url: string, headers: Readonly<Record<string, string>> = { 'x-ever
 
 const digest = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
 
-/** Of each message, without marks for the cache. */
+/** Digests of each message, without cache marks. */
 const digests = ({ messages }: ScriptRequest) =>
   messages.map(({ role, content }) => digest([role, blocksOf(content).map(({ cache_control: _, ...block }) => block)]))
 
@@ -105,7 +105,7 @@ test('a loop whose history is larger than the window continues: the same bytes a
   const report = (await (await fetch(`${url}/everlong/report`)).json()) as Report
   expect(report.removed.tokens).toBeGreaterThan(10_000)
   expect(report.balance).toBeCloseTo(report.removed.saved - report.own.cost, 9)
-  // What is left out would have been read from the cache each time, and what our changes broke was written.
+  // Omitted tokens would have been read from the cache each time, and tokens after our changes were written.
   const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
   const asRead = costOf({ ...none, cacheRead: report.removed.tokens }, model) ?? 0
   expect([report.removed.saved > 0, report.removed.saved < asRead]).toEqual([true, true])
@@ -242,7 +242,7 @@ test('a summary has what the user said next to notes of the client, and no path 
   expect(last).not.toContain(folder)
 })
 
-/** Of 60,000, so that half of the window is left. */
+/** About half of the window of 60,000 tokens. */
 const system = 'You are a careful engineer of reports. '.repeat(3_800)
 
 /** Says something long in each turn. Returns what the upstream was asked for last. `lines` gets the log. */

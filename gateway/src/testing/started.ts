@@ -1,5 +1,5 @@
-// What tests of the gateway share: setups that are closed after each test, keys of two tenants, raw requests, and an upstream
-// that remembers what it got. No part of the package.
+// Shared parts of the gateway's tests: setups that are closed after each test, keys of two tenants, raw requests, and an upstream
+// that remembers its requests. Not part of the package.
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'

@@ -1,6 +1,6 @@
-// What happens to an exchange when it is over, in the background: it is written to its transcript and to the books. Nothing that
-// goes wrong here reaches a client. While the store is away, exchanges wait in memory up to a limit; whatever is given up is logged,
-// and the next request of the conversation brings everything again.
+// Writes each finished exchange to its transcript and to the books in the background. Errors here never reach a client. While the
+// store is unavailable, exchanges wait in memory up to a limit; abandoned ones are logged, and the next request of the
+// conversation contains them again.
 import { StoreError } from 'everlong'
 import type { Config } from '../config/schema.ts'
 import type { Log } from '../log.ts'

@@ -31,7 +31,7 @@ const script: Script = (request) => {
 
 const model = 'claude-sonnet-4-5'
 
-/** As somebody has it who uses opencode with a server of their own. */
+/** The settings of a person who uses opencode with their own server. */
 const userConfig = (url: string) => `{
   "$schema": "https://opencode.ai/config.json",
   // My settings

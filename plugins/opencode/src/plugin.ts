@@ -67,7 +67,7 @@ function sessionIn(properties: unknown): string | undefined {
   return stringAt(objectAt(properties, 'info'), 'id') ?? stringAt(properties, 'sessionID')
 }
 
-/** What fails is written to opencode's log, and the session continues as if the plug-in were not there. */
+/** Errors are written to opencode's log, and the session continues as if the plug-in did not exist. */
 function guardWith(client: PluginInput['client']) {
   return async <T>(run: () => T | Promise<T>, otherwise: T): Promise<T> => {
     try {

@@ -16,7 +16,7 @@ const maxRestored = 50_000
 
 export type CompactInput = {
   readonly context: Context
-  /** What pi sent last. */
+  /** The last request that pi sent. */
   readonly sent: Sent | undefined
   /** Whether the agent has the recall tool. */
   readonly recall: boolean

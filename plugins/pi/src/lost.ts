@@ -1,4 +1,4 @@
-// What the compactions of a branch lost, whoever wrote their summaries.
+// Facts that the compactions of a branch lost, whoever wrote their summaries.
 
 import { renderSession } from '@everlong/cli/lost'
 import { lostInTranscript, transcriptOfRecords } from 'everlong/internal/node'

@@ -60,7 +60,7 @@ export function clearingEdits(input: MicroInput): readonly ContextEditDraft[] {
   return draftsOf(session.fold, plan.edits)
 }
 
-/** What the edits make of each tool result, read off the view with the edits in it. */
+/** The edited form of each tool result, read from the view with the edits. */
 function draftsOf(fold: ReturnType<typeof openBranch>['fold'], edits: readonly Edit[]): readonly ContextEditDraft[] {
   const before = new Set(fold.view().sources.flatMap(({ pieces }) => pieces))
   const place = { parentUuid: null, timestamp: '', sessionId: '' }

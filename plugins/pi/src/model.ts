@@ -7,7 +7,7 @@ import { conversationText } from './conversation-text.ts'
 import type { AssistantMessage, Context, Model, ProviderMessage, Usage } from './pi-api.ts'
 
 export type PiModel = ModelClient & {
-  /** Of all calls so far; undefined while there was none. */
+  /** Usage of all calls so far. Undefined if there was none. */
   readonly spent: () => Usage | undefined
 }
 

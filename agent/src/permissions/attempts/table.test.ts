@@ -179,12 +179,12 @@ const secrets = [marker, token].flatMap((text) => {
   return [text, [...text].reverse().join(''), shifted(text), ...base64, hex, ...pairs, octal, letters]
 })
 
-/** As `tr a-z b-za` does it. */
+/** Encodes like `tr a-z b-za`. */
 function shifted(text: string): string {
   return text.replace(/[a-z]/g, (letter) => (letter === 'z' ? 'a' : String.fromCharCode(letter.charCodeAt(0) + 1)))
 }
 
-/** What rules decide about it in the sandbox, as the tool does. */
+/** The decision of the rules inside the sandbox, computed like the tool. */
 function runsInside(command: string, root: string): boolean {
   const { rules } = parseRules(lists)
   const script = readScript(command)
@@ -257,7 +257,7 @@ test.skipIf(why !== undefined)('with the sandbox, no attempt reaches what is clo
   expect(await withSandbox([breakouts])).toEqual([])
 })
 
-/** What the agent does by itself after a command, and a person in the same folder. */
+/** Calls that the agent makes by itself after a command, and those of a person in the same folder. */
 async function callGit({ folder }: Bench, environment: NodeJS.ProcessEnv): Promise<void> {
   await gitWorkspace({ folder }).state()
   for (const words of [['status'], ['diff']])

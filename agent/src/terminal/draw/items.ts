@@ -21,7 +21,7 @@ export function itemLines(item: Item, sheet: ItemSheet): readonly string[] {
   return item.hasGap ? ['', ...lines] : lines
 }
 
-/** What of it is drawn as Markdown. */
+/** The part of an item that is drawn as Markdown. */
 export function markdownIn(item: Item): string {
   if (item.type === 'answer') return item.text
   if (item.type === 'call') return item.call.plan ?? ''

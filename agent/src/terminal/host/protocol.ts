@@ -20,7 +20,7 @@ export type Call = {
   readonly name: string
   /** Its subject, such as a path or a command. */
   readonly subject: string
-  /** As JSON, shortened. */
+  /** Shortened JSON. */
   readonly input: string
   /** The id of the call that runs the sub-agent that makes this one. */
   readonly parent?: string

@@ -269,7 +269,7 @@ describe('in the background', () => {
       isError: true,
       details: { exitCode: 4, interrupted: false },
     })
-    // What has ended cannot be moved.
+    // A finished command cannot be moved.
     expect(bench.tools.tasks.moveAll()).toBe(0)
     const running = bench.tools.runForPerson('sleep 60', context)
     bench.tools.tasks.moveAll()

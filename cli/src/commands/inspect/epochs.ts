@@ -93,7 +93,7 @@ function byInWords({ trigger, isUndone }: NonNullable<Epoch['openedBy']>): strin
   return `${oneLine(trigger)}${isUndone ? ', undone' : ''}`
 }
 
-/** Without the year where there is little room. */
+/** Omits the year if there is little room. */
 function began({ openedBy, from }: Epoch, { width, timeZone }: Screen): string {
   return dateTime(openedBy?.time ?? from, timeZone).slice(width < 90 ? 5 : 0)
 }

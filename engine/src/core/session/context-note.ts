@@ -17,11 +17,11 @@ export type ContextNote = {
   readonly settings: SizeSettings
   readonly provider: NonNullable<WindowFacts['provider']>
   readonly learnedWindow?: number | undefined
-  /** Where the window was learned: the same model may have another one elsewhere. */
+  /** The endpoint where the window was learned, because the same model may have another window elsewhere. */
   readonly learnedAt?: string | undefined
 }
 
-/** What a session recorded about its models before it was closed. */
+/** Facts about its models that a session recorded before it was closed. */
 export type Noted = {
   readonly calibrations: Calibrations
   /** The window of the model that it last used, as an overflow showed it. */
@@ -98,7 +98,7 @@ function settingsIn(noted: unknown): SizeSettings {
   return sizeSettingsIn(checkSettings({ ...defined({ compaction }), ...settings }).settings)
 }
 
-/** What answers and errors showed about models. All sessions of an engine share it. */
+/** Facts about models from answers and errors. All sessions of an engine share them. */
 export type Learned = {
   calibrations: Calibrations
   /** Limits of windows from overflows, by endpoint and model. */

@@ -11,12 +11,12 @@ import { createFold, type Fold, foldEntries, type View } from '../transcript/vie
 import type { Body } from './input.ts'
 import type { StoredSession } from './stored-session.ts'
 
-/** Where the next record goes. */
+/** The place for the next record. */
 export type RecordPlace = {
   /** The newest entry of the chain. */
   readonly tip: string | null
   readonly sessionId: string
-  /** What the client puts on each record: cwd, version, gitBranch … */
+  /** Fields that the client adds to each record: cwd, version, gitBranch … */
   readonly envelope: JsonObject
   readonly transcript?: string | undefined
 }

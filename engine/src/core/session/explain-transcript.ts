@@ -36,7 +36,7 @@ export function explainTranscript(transcript: Transcript, options: ExplainOption
 
 type Known = ExplainInput & { readonly isWindowRecorded: boolean }
 
-/** What sizes and thresholds are computed from. */
+/** The input for computing sizes and thresholds. */
 function knownTo(transcript: Transcript, { env, model: asked, settings, overhead }: ExplainOptions): Known {
   const answerer = answeredBy(transcript)
   const model = asked ?? (transcript.note === undefined ? answerer : undefined)

@@ -67,7 +67,7 @@ export type SessionFilesInput = {
   readonly named?: NamedKinds | undefined
   /** Files that may be read although no message showed them: anywhere if the host named them, or only inside the workspace. */
   readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
-  /** What the host's tools do to every text that they return. */
+  /** The redaction of the host's tools, which they apply to every text that they return. */
   readonly redact?: SafeRedact | undefined
 }
 
@@ -120,8 +120,8 @@ export type EngineOptions = {
    */
   readonly files?: FileStore
   /**
-   * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
-   * folder, unless `files` are the host's own or the session was recorded in another folder.
+   * The workspace whose current state a compaction reads. Default: none; with everlong/node, git in the session's folder, unless
+   * `files` are the host's own or the session was recorded in another folder.
    */
   readonly workspace?: Workspace
   /** Restores context after a compaction, in place of the engine's own: files, todos, plan, skills. */

@@ -54,7 +54,7 @@ export type ChatMessage = {
 
 export type MessageInput = ApiMessage | ChatMessage
 
-/** What `record` accepts: an answer of the Messages API, a chat completion, or a ModelAnswer of one of our clients. */
+/** The input of `record`: an answer of the Messages API, a chat completion, or a ModelAnswer of one of our clients. */
 export type AnswerInput =
   | ApiAnswer
   | {

@@ -38,7 +38,7 @@ export type SessionOptions = RequestInput & {
   readonly user?: string
 }
 
-/** What changed in the conversation before a request was sent. */
+/** Changes of the conversation before a request was sent. */
 export type Preparation = {
   readonly compaction?: Compacted
   /** Messages for the user. */

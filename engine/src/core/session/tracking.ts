@@ -242,7 +242,7 @@ type Used = {
 
 export type UsageMeter = ReturnType<typeof createUsageMeter>
 
-/** What a session has used since it was opened, by purpose. */
+/** The usage of a session since it was opened, by purpose. */
 export function createUsageMeter() {
   const none: PurposeUsage = { requests: 0, usage: noTokens, cost: 0 }
   const noOutcomes = Object.fromEntries(cacheOutcomes.map((outcome) => [outcome, 0])) as CacheOutcomes

@@ -3,7 +3,7 @@ import type { Lines } from './call.ts'
 import { type Command, commandsIn } from './shell.ts'
 
 export type ScriptFile = {
-  /** As written. */
+  /** The name in the script. */
   readonly name: string
   /** Relative to the folder that the script changed to. */
   readonly path: string

@@ -1,7 +1,7 @@
 // Splits a shell script into its commands and their words. What programs do is in shell-effects.ts.
 
 export type Command = {
-  /** As written. */
+  /** The text in the script. */
   readonly text: string
   /** The program first, without the words that only start it (variables, `sudo`, `npx` …). Quotes are removed. */
   readonly words: readonly string[]

@@ -1,4 +1,4 @@
-// What the quick reader takes from the bytes of a line. A line that it does not read is left to the exact reader.
+// Fields that the quick reader takes from the bytes of a line. The exact reader handles lines that it rejects.
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { createRowReader, emptyRow } from './row.ts'

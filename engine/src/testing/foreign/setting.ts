@@ -1,4 +1,4 @@
-// What the made-up sessions of other clients share: length, clock and texts.
+// Shared settings of the made-up sessions of other clients: length, clock and texts.
 import { type Random, random } from '../random.ts'
 import { type TextPool, textPool } from '../sessions/text.ts'
 

@@ -1,5 +1,5 @@
-// What the generator knows about a session: which lines are in view, which calls are open, what each compaction did.
-// Noted while writing, never derived from the records.
+// The generator's knowledge about a session: which lines are in view, which calls are open, the effects of each compaction.
+// Recorded while writing, never derived from the records.
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 
 export type LiveTruth = {

@@ -62,7 +62,7 @@ function salvage(text: string): DecodedLine {
 }
 
 type End = { readonly type: 'closed'; readonly at: number } | Broken
-/** Where the grammar failed, and the range of the last object that was closed before that. */
+/** The position where the grammar failed, and the range of the last object closed before it. */
 type Broken = { readonly type: 'broken'; readonly at: number; readonly lastClosed: TextRange | undefined }
 
 /**

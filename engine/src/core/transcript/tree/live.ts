@@ -64,7 +64,7 @@ export function liveOrder(
 export type LiveWindow = {
   /** Indices into the heads, oldest first: boundary, summary, kept messages, what followed. */
   readonly order: readonly number[]
-  /** Where the walk from the newest message ended. `continued`: at a root that names an entry it continues. */
+  /** The end of the walk from the newest message. `continued`: a root that names the entry it continues. */
   readonly stop: 'boundary' | 'root' | 'continued' | 'orphan' | 'empty'
   /** Uuids that the window refers to and that are not among the heads: parents on the walk, kept messages. */
   readonly missing: readonly string[]
