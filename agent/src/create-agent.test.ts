@@ -170,7 +170,7 @@ test('news of a background task starts a turn when none runs', async () => {
   const set = await stage({ script: () => text('I saw it.') })
   const { agent, setup, events } = set
   setup().onTasks([{ id: '1', title: 'npm test', isRunning: false }])
-  setup().tell('The task 1 (npm test) has ended with exit code 0.', agent.session())
+  setup().sendNews('The task 1 (npm test) has ended with exit code 0.', agent.session())
   await until(() => events.some(({ type }) => type === 'stopped'))
   expect(await said(set)).toEqual(['meta: The task 1 (npm test) has ended with exit code 0.', 'assistant: I saw it.'])
   expect(agent.state().tasks).toEqual([{ id: '1', title: 'npm test', isRunning: false }])

@@ -117,7 +117,7 @@ class RunningAgent implements Agent {
       mode: () => this.mode,
       setMode: this.setMode,
       onTasks: this.showTasks,
-      tell: this.tell,
+      sendNews: this.tell,
       notify: this.notify,
     })
     const tools = toolsWithHooks(toolSet.tools).map((tool) => this.afterSaving(tool))
@@ -285,7 +285,7 @@ class RunningAgent implements Agent {
     this.changed()
   }
 
-  private readonly tell: ToolSetup['tell'] = (content, session) => {
+  private readonly tell: ToolSetup['sendNews'] = (content, session) => {
     const message: MessageInput = { role: 'user', origin: 'meta', content }
     // A sub-agent gets the message directly. A session that was left gets none.
     if (session.agentId !== undefined) session.add(message)
@@ -312,7 +312,7 @@ class RunningAgent implements Agent {
 
   private filesIn({ text, mentions = text }: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> {
     const emit = (event: LoopEvent) => {
-      this.nested.hear(event)
+      this.nested.onEvent(event)
       this.emit(event)
     }
     const { tools } = this.open()
@@ -327,7 +327,7 @@ class RunningAgent implements Agent {
     const options = { session, tools, signal, ...(maxTurns === undefined ? {} : { maxTurns }) }
     const withInstructions = async () => [...this.nested.next(session.messages()), ...(await incoming())]
     for await (const event of query({ ...options, incoming: withInstructions })) {
-      this.nested.hear(event)
+      this.nested.onEvent(event)
       yield event
     }
   }

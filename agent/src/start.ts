@@ -90,7 +90,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(demo ? { demo } : {}),
     isModelFixed: options.model !== undefined || options.chosen !== undefined,
-    ownCommands: () => commands().found.map((command) => checked(command, { home, folder })),
+    ownCommands: () => commands().found.map((command) => withCheckedFile(command, { home, folder })),
     keepsFiles: settings.checkpoints ?? true,
     createTools: async (given) => {
       const tools = await toolsFor(given, {
@@ -182,7 +182,7 @@ async function modelFor(
 }
 
 /** A file of the project may have changed after the person agreed to it. */
-function checked(command: OwnCommand, places: { readonly home: string; readonly folder: string }): OwnCommand {
+function withCheckedFile(command: OwnCommand, places: { readonly home: string; readonly folder: string }): OwnCommand {
   const { name, shell } = command
   const wish = commandWish(command)
   const isOfProject = projectFolders(places).some((path) => shell && isWithin(path, shell.path))
@@ -258,7 +258,7 @@ async function toolsFor(setup: ToolSetup, places: ToolPlaces): Promise<AgentTool
     mode: { get: setup.mode, set: setup.setMode },
     permissions: { allow, deny },
     keepRules: (rules, place) =>
-      setup.notify(kept(rules, settingsFiles({ home, folder })[place === 'user' ? 'user' : 'own'])),
+      setup.notify(ruleNotice(rules, settingsFiles({ home, folder })[place === 'user' ? 'user' : 'own'])),
     environment: env,
     sandbox: {
       mode: sandbox,
@@ -271,13 +271,13 @@ async function toolsFor(setup: ToolSetup, places: ToolPlaces): Promise<AgentTool
     agentFolders: ownPlaces('agents'),
     onTasks: () => setup.onTasks(tools.tasks.list()),
     onTaskEnded: setup.notify,
-    tell: setup.tell,
+    tell: setup.sendNews,
   })
   return tools
 }
 
 /** One line for the person. A rule that cannot be stored still applies to this session. */
-function kept(rules: readonly string[], file: string): string {
+function ruleNotice(rules: readonly string[], file: string): string {
   try {
     keepRules(file, rules)
     return `Always allowed from now on: ${rules.join(', ')} (${file})`

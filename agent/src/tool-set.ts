@@ -34,7 +34,7 @@ export type ToolSetup = {
   readonly setMode: (mode: PermissionMode) => void
   readonly onTasks: (tasks: AgentState['tasks']) => void
   /** Sends the model news that nobody typed: a background task has ended. Starts a turn if none runs. */
-  readonly tell: (news: string, session: Session) => void
+  readonly sendNews: (news: string, session: Session) => void
   /** Shows the person one line. */
   readonly notify: (text: string) => void
 }

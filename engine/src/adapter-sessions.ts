@@ -66,7 +66,7 @@ export type SessionsParts<Foreign> = {
   readonly stored?: StoredById | undefined
 }
 
-type Held<Foreign> = {
+type OpenHistory<Foreign> = {
   readonly id: string | undefined
   readonly user: string | undefined
   readonly history: ManagedHistory<Foreign>
@@ -79,12 +79,12 @@ const defaultKeep = 4
 export function adapterSessions<Foreign, Host>(
   options: AdapterOptions<Host>,
   { converter, howToName, client: own, stored = storedById(options, own) }: SessionsParts<Foreign>,
-): { readonly historyOf: HistoryOf<Foreign, Host>; readonly sessions: AdapterSessions; readonly find: Find } {
+): { readonly historyOf: HistoryOf<Foreign, Host>; readonly sessions: AdapterSessions; readonly find: FindSession } {
   const { session, sessionId, user, maxConversations = defaultMaxConversations, ...shared } = options
   const { store } = shared
   const engineFor = enginesByModel(shared)
   const queues = createQueues()
-  let held: readonly Held<Foreign>[] = session
+  let held: readonly OpenHistory<Foreign>[] = session
     ? [{ id: undefined, user: undefined, history: new ManagedHistory({ converter, session }) }]
     : []
   const onImported = tellImported(shared)
@@ -110,7 +110,7 @@ export function adapterSessions<Foreign, Host>(
     if (engine.model !== client) await opened.useModel({ client, name: model })
     return opened
   }
-  const create = (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<Held<Foreign>> =>
+  const create = (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<OpenHistory<Foreign>> =>
     stored.takeOver(id, async () => {
       const restart = () => open(id, call)
       const history = new ManagedHistory({ converter, session: await restart(), restart, onImported })
@@ -118,7 +118,7 @@ export function adapterSessions<Foreign, Host>(
       held = [...held, created]
       return created
     })
-  const find: Find = (id) =>
+  const find: FindSession = (id) =>
     (held.find((one) => one.id === id) ?? held.find(({ history }) => history.session.id === id))?.history.session
   const close = async () => {
     if (session) return
@@ -151,12 +151,12 @@ export function adapterSessions<Foreign, Host>(
 }
 
 /** The session that a call has opened. */
-type Find = (id: string) => Session | undefined
+type FindSession = (id: string) => Session | undefined
 
 /** Sessions that were opened by id, without a call. */
 export type StoredById = {
   /** The session that a call has opened, otherwise the stored one. */
-  readonly session: (id: string, find: Find) => Promise<Session>
+  readonly session: (id: string, find: FindSession) => Promise<Session>
   readonly sessions: () => readonly Session[]
   /** Closes the session of this id, and opens it for a call. */
   readonly takeOver: <T>(id: string | undefined, open: () => Promise<T>) => Promise<T>
@@ -171,11 +171,13 @@ export function storedById<Host>(options: AdapterOptions<Host>, client: ModelCli
   const queues = createQueues()
   const opened = new Map<string, Session>()
   const open = async (id: string): Promise<Session> => {
-    if (!store) throw missing(id, 'and everlong() has no store to open it from')
+    if (!store) throw notNamedYet(id, 'and everlong() has no store to open it from')
     const model = (await lastModel(store, id)) ?? client.model
     const engine = engineFor(client, { model, asksCalled: client === noModelYet })
     const session = await engine.open(id, { model }).catch((error: unknown) => {
-      throw error instanceof StoreError && error.reason === 'missing' ? missing(id, 'and the store has none') : error
+      throw error instanceof StoreError && error.reason === 'missing'
+        ? notNamedYet(id, 'and the store has none')
+        : error
     })
     const own = withClose(session, () => opened.delete(id))
     opened.set(id, own)
@@ -203,7 +205,7 @@ export function storedById<Host>(options: AdapterOptions<Host>, client: ModelCli
   }
 }
 
-function missing(id: string, why: string): StoreError {
+function notNamedYet(id: string, why: string): StoreError {
   return new StoreError(`No call has named the conversation ${id} so far, ${why}.`, { reason: 'missing' })
 }
 
@@ -238,7 +240,7 @@ const noModelYet: ModelClient = {
 }
 
 /** Reports the cost of a history that no session knew. */
-function tellImported({ onEvent, store }: Pick<Shared, 'onEvent' | 'store'>): (imported: Imported) => void {
+function tellImported({ onEvent, store }: Pick<SharedOptions, 'onEvent' | 'store'>): (imported: Imported) => void {
   return ({ session, messages }) => {
     const { size, model = '' } = session.explain()
     const cost = costOf({ ...noTokens, input: size.tokens }, model)
@@ -286,10 +288,10 @@ function createQueues() {
   }
 }
 
-type Part = { readonly sessions: AdapterSessions; readonly find: Find }
+type AdapterPart = { readonly sessions: AdapterSessions; readonly find: FindSession }
 
 /** For an SDK with two shapes of messages, which share `stored`. */
-export function joinedSessions(one: Part, other: Part, stored: StoredById): AdapterSessions {
+export function joinedSessions(one: AdapterPart, other: AdapterPart, stored: StoredById): AdapterSessions {
   const close = async () => {
     await one.sessions.close()
     await other.sessions.close()
@@ -309,13 +311,13 @@ function valueFor<Host>(
   return typeof given === 'function' ? given(host) : given
 }
 
-type Shared = Pick<AdapterOptions<never>, 'createEngine' | 'store'> & Omit<EngineOptions, 'model'>
-type Starting = Pick<AdapterCall<never, never>, 'model' | 'asksCalled' | 'hasMarks' | 'sharesCache'>
+type SharedOptions = Pick<AdapterOptions<never>, 'createEngine' | 'store'> & Omit<EngineOptions, 'model'>
+type SessionStart = Pick<AdapterCall<never, never>, 'model' | 'asksCalled' | 'hasMarks' | 'sharesCache'>
 
 /** One engine per model, because all conversations share what is learned about a model. */
-function enginesByModel({ createEngine: create = createEngine, ...shared }: Shared) {
+function enginesByModel({ createEngine: create = createEngine, ...shared }: SharedOptions) {
   const engines = new Map<string, Engine>()
-  const created = (client: ModelClient, { asksCalled, hasMarks, sharesCache = true }: Starting) => {
+  const created = (client: ModelClient, { asksCalled, hasMarks, sharesCache = true }: SessionStart) => {
     const settings = {
       keep: defaultKeep,
       ...(hasMarks ? { cacheMarks: false as const } : {}),
@@ -329,7 +331,7 @@ function enginesByModel({ createEngine: create = createEngine, ...shared }: Shar
     }
     return create({ ...shared, settings, model: client })
   }
-  return (client: ModelClient, starting: Starting) => {
+  return (client: ModelClient, starting: SessionStart) => {
     const { model, hasMarks, sharesCache } = starting
     const name = JSON.stringify([client.provider, client.model, model, hasMarks, sharesCache])
     const engine = engines.get(name) ?? created(client, starting)

@@ -171,7 +171,7 @@ export function createSessions(host: HostPorts, options: EngineOptions): Session
     pause: pauseOf(options.ports),
   }
   const { settings, problems } = checkSettings(options.settings)
-  const shared: Shared = {
+  const shared: EngineParts = {
     host,
     options: { ...options, settings },
     warnings: [...unknownOptions(options, Object.keys(optionNames)), ...problems.map(warningOf)],
@@ -209,7 +209,7 @@ function pauseOf(given: EngineOptions['ports'] = {}): Pause | undefined {
   return yieldNow && createPause(yieldNow)
 }
 
-type Shared = {
+type EngineParts = {
   readonly host: HostPorts
   readonly options: EngineOptions
   readonly warnings: readonly string[]
@@ -223,7 +223,7 @@ type Shared = {
 }
 
 /** A session that was taken for writing, and the store it is in. */
-type Opened = {
+type OpenedSession = {
   readonly store: Opener
   readonly owner: string | undefined
   readonly held: HeldSession
@@ -233,7 +233,7 @@ type Opened = {
   readonly id: string
 }
 
-async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions): Promise<Session> {
+async function sessionOn(shared: EngineParts, opened: OpenedSession, options: SessionOptions): Promise<Session> {
   const { id, held, store, owner } = opened
   const { entries } = held
   const stored = new StoredSession(held, shared.ports)
@@ -276,8 +276,8 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
 }
 
 function runtimeFor(
-  { host, options: engine, warnings, learned, overhead, ports, cleanUps }: Shared,
-  { id, held, fold, stored }: Opened & { readonly stored: StoredSession },
+  { host, options: engine, warnings, learned, overhead, ports, cleanUps }: EngineParts,
+  { id, held, fold, stored }: OpenedSession & { readonly stored: StoredSession },
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Runtime {
   const { entries, path } = held
@@ -292,7 +292,7 @@ function runtimeFor(
   const given = engine.files && safeFiles(engine.files, guard, redact)
   const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
-  const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
+  const { files, onMessage: see } = host.files({ given, entries, cwd, named, permitted, redact })
   const restoring: Restoring = new Restoring({
     files,
     ofTurnOnly: settings.economy === 'thrifty',

@@ -125,7 +125,7 @@ export async function readSession(input: ReadSessionInput): Promise<OwnReadSessi
       ...defined({ instructions, partial, budget }),
     }
   }
-  return Object.assign(session, refusing, {
+  return Object.assign(session, refusedCalls, {
     explain: () => ({ ...ofSession(), ...explained() }),
     prepare: async (prepare?: Parameters<Session['prepare']>[0]) => {
       // No model is asked, so an automatic compaction is omitted.
@@ -152,21 +152,21 @@ function withNotedWindow(client: ModelClient, { model, provider, learnedWindow }
   return { ...client, capabilities: (name) => ({ ...client.capabilities(name), ...(name === model ? noted : {}) }) }
 }
 
-function refuse(name: string): never {
+function refuseWrite(name: string): never {
   const why = `${name}() would write, and this session was opened with read(). Use open() to continue it.`
   throw new StoreError(why, { reason: 'read-only' })
 }
 
-const refusing = {
-  add: () => refuse('add'),
-  record: () => refuse('record'),
-  send: async () => refuse('send'),
-  recover: async () => refuse('recover'),
-  undo: async () => refuse('undo'),
-  snip: async () => refuse('snip'),
-  pin: async () => refuse('pin'),
-  unpin: async () => refuse('unpin'),
-  clear: async () => refuse('clear'),
-  rewind: async () => refuse('rewind'),
-  subagent: async () => refuse('subagent'),
+const refusedCalls = {
+  add: () => refuseWrite('add'),
+  record: () => refuseWrite('record'),
+  send: async () => refuseWrite('send'),
+  recover: async () => refuseWrite('recover'),
+  undo: async () => refuseWrite('undo'),
+  snip: async () => refuseWrite('snip'),
+  pin: async () => refuseWrite('pin'),
+  unpin: async () => refuseWrite('unpin'),
+  clear: async () => refuseWrite('clear'),
+  rewind: async () => refuseWrite('rewind'),
+  subagent: async () => refuseWrite('subagent'),
 } satisfies Partial<Session>

@@ -28,9 +28,12 @@ export async function removeOld(
   return removed
 }
 
-type Old = { readonly tenant: string; readonly sessionDays: number; readonly now: number }
+type RetentionInput = { readonly tenant: string; readonly sessionDays: number; readonly now: number }
 
-async function removeSessions({ storeOf, managedStoreOf, state }: Keeping, { tenant, sessionDays, now }: Old) {
+async function removeSessions(
+  { storeOf, managedStoreOf, state }: Keeping,
+  { tenant, sessionDays, now }: RetentionInput,
+) {
   const store = storeOf(tenant)
   const limit = new Date(now - sessionDays * dayMs).toISOString()
   const old = (await sessionsIn(store)).filter(({ changed }) => changed < limit)

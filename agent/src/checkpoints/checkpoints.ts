@@ -62,7 +62,7 @@ export function createCheckpoints({ folder, path, notify, now = Date.now }: Chec
     last = mine.catch(() => undefined)
     return mine
   }
-  const add = (line: Checkpoint | Undone) => {
+  const add = (line: Checkpoint | UndoneRewind) => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
   }
@@ -111,7 +111,7 @@ export function copyCheckpoints(from: string, to: string): void {
 }
 
 /** The rewind at this time was undone. */
-type Undone = { readonly undone: number }
+type UndoneRewind = { readonly undone: number }
 
 /** Older rewinds are not undone, because the files have changed for other reasons since. */
 function newestRewind(file: string): Checkpoint | undefined {
@@ -125,14 +125,14 @@ function read(file: string): readonly Checkpoint[] {
   return linesIn(file).filter((line) => 'tree' in line)
 }
 
-function linesIn(file: string): readonly (Checkpoint | Undone)[] {
+function linesIn(file: string): readonly (Checkpoint | UndoneRewind)[] {
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((line) => lineIn(line))
 }
 
-function lineIn(line: string): readonly (Checkpoint | Undone)[] {
+function lineIn(line: string): readonly (Checkpoint | UndoneRewind)[] {
   try {
     const value: unknown = JSON.parse(line)
     const [time, tree, undone] = [numberAt(value, 'time'), stringAt(value, 'tree'), numberAt(value, 'undone')]

@@ -8,14 +8,14 @@ import { isWithin } from '../files/paths.ts'
 
 export type Shadow = {
   /** Saves the current files. */
-  readonly save: () => Promise<Saved>
+  readonly save: () => Promise<SavedState>
   /** Changes from one state to the other. */
   readonly compare: (from: string, to: string) => Promise<readonly FileChange[]>
   /** Restores the files of the state `to`. Throws if git fails. */
   readonly restore: (from: string, to: string) => Promise<readonly FileChange[]>
 }
 
-export type Saved = {
+export type SavedState = {
   /** Identifies the state. */
   readonly tree: string
   /** Files that were not saved, because they are too large or a repository of their own. */

@@ -6,11 +6,11 @@ import { typedWords } from '../command-message.ts'
 import { dateTime } from '../render/numbers.ts'
 import { clipped, text } from './command.ts'
 
-const mostListed = 50
+const maxListed = 50
 
-type Listed = { readonly uuid: string; readonly words: string; readonly detail?: string }
+type ListedMessage = { readonly uuid: string; readonly words: string; readonly detail?: string }
 
-export function choices(name: string, title: string, listed: readonly Listed[]): CommandResult {
+export function choices(name: string, title: string, listed: readonly ListedMessage[]): CommandResult {
   if (listed.length === 0) return text('There are no messages yet.')
   return {
     type: 'choose',
@@ -28,18 +28,18 @@ function timeOf({ time }: ViewMessage): { readonly detail?: string } {
 }
 
 /** Newest first. */
-export async function yourMessages(session: Session): Promise<readonly Listed[]> {
+export async function yourMessages(session: Session): Promise<readonly ListedMessage[]> {
   return await recentMessages(session, ({ origin }) => origin === 'human')
 }
 
 export async function recentMessages(
   session: Session,
   isWanted: (message: ViewMessage) => boolean = isSaid,
-): Promise<readonly Listed[]> {
+): Promise<readonly ListedMessage[]> {
   // Not the messages of the view, which merges adjacent ones.
   const wanted = messagesOf([...(await session.entries())])
     .filter(isWanted)
-    .slice(-mostListed)
+    .slice(-maxListed)
     .toReversed()
   return wanted.flatMap((message) =>
     message.uuid === undefined

@@ -77,13 +77,13 @@ async function restoreFiles(
 }
 
 const undoable = '/undo takes this back.'
-const mostListed = 20
+const maxListed = 20
 const done = { created: 'restored', changed: 'changed back', deleted: 'removed' } as const
 
 /** The changes of the files. */
 export function restoredLines(changes: readonly FileChange[]): readonly string[] {
   if (changes.length === 0) return ['No file has changed since.']
-  const listed = changes.slice(0, mostListed).map(({ path, kind }) => `  ${done[kind]} ${path}`)
+  const listed = changes.slice(0, maxListed).map(({ path, kind }) => `  ${done[kind]} ${path}`)
   const left = changes.length - listed.length
   return [`${counted(changes.length, 'file')}:`, ...listed, ...(left > 0 ? [`  and ${left} more`] : [])]
 }

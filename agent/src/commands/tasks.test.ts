@@ -14,7 +14,7 @@ const working = (script: Parameters<typeof stage>[0]['script'] = () => text('Her
     script,
     agent: {
       mode: 'allow',
-      createTools: async ({ person, mode: get, setMode: set, onTasks, tell }) => {
+      createTools: async ({ person, mode: get, setMode: set, onTasks, sendNews: tell }) => {
         const options = { person, mode: { get, set }, environment: { PATH: process.env.PATH }, tell }
         const tools = await createTools({
           ...options,

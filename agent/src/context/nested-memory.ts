@@ -6,7 +6,7 @@ import { type MemoryFile, type NestedPlaces, nestedMemoryFiles } from './memory-
 
 export type NestedMemory = {
   /** Records the files that tools touch. */
-  readonly hear: (event: LoopEvent) => void
+  readonly onEvent: (event: LoopEvent) => void
   /** Their instructions that are not in the context. */
   readonly next: (context: readonly ViewMessage[]) => readonly MessageInput[]
   /** Call it when the context has changed, because instructions may have left it. */
@@ -17,7 +17,7 @@ export function createNestedMemory(places: NestedPlaces): NestedMemory {
   let touched: readonly string[] = []
   let known: ReadonlySet<string> = new Set()
   return {
-    hear: (event) => {
+    onEvent: (event) => {
       if (event.type !== 'tool-started' || !isObject(event.input)) return
       const { file_path, path } = event.input
       const file = file_path ?? path

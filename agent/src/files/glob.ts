@@ -1,7 +1,7 @@
 // Globs as people write them in .gitignore files and permission rules, as regular expressions.
 
 /** A longer pattern is an attack or a mistake. */
-const longestGlob = 1_000
+const maxGlobLength = 1_000
 
 /** If the file system does not distinguish `.env` and `.ENV`, rules must not either. */
 const flags = process.platform === 'darwin' || process.platform === 'win32' ? 'si' : 's'
@@ -37,7 +37,7 @@ export function escapeGlob(text: string): string {
 }
 
 function sourceOf(given: string): string {
-  if (given.length > longestGlob) throw new Error(`The pattern is longer than ${longestGlob} characters.`)
+  if (given.length > maxGlobLength) throw new Error(`The pattern is longer than ${maxGlobLength} characters.`)
   // `**/**` means the same as `**`, and its expression would be slow.
   const pattern = given.replace(/(?:\*\*\/)+(?=\*\*)/g, '').replace(/\*{3,}/g, '**')
   let source = ''

@@ -67,7 +67,7 @@ export function slashed(path: string): string {
   return path.replaceAll(sep, '/')
 }
 
-const mostLinks = 40
+const maxLinks = 40
 
 async function realPlace(path: string): Promise<string> {
   let left = path.split(sep).filter((part) => part !== '')
@@ -81,7 +81,7 @@ async function realPlace(path: string): Promise<string> {
     left = rest
     if (target === undefined) at = next
     else {
-      if (++links > mostLinks) throw new Error(`${path} goes through too many links.`)
+      if (++links > maxLinks) throw new Error(`${path} goes through too many links.`)
       const parts = target.split(sep).filter((each) => each !== '' && each !== '.')
       if (isAbsolute(target)) at = sep
       left = [...parts, ...rest]

@@ -51,7 +51,7 @@ function shellWord(text: string): string {
 export async function runHeadless(options: HeadlessOptions): Promise<number> {
   const { agent, prompt, output, signal } = options
   const listener = createWatch(options)
-  const stopListening = agent.on(listener.hear)
+  const stopListening = agent.on(listener.onEvent)
   const stop = () => void agent.interrupt()
   signal.addEventListener('abort', stop)
   const started = options.now()
@@ -80,7 +80,7 @@ function isCommand(prompt: string): boolean {
   return commandNamed(prompt) !== undefined || /^\/[\w:.-]+(?:\s|$)/.test(prompt.trim())
 }
 
-type Seen = {
+type HeadlessProgress = {
   readonly answer: string
   readonly turns: number
   readonly why: StopReason | undefined
@@ -89,11 +89,11 @@ type Seen = {
 }
 
 function createWatch({ output, write, warn }: HeadlessOptions) {
-  let seen: Seen = { answer: '', turns: 0, why: undefined, problem: undefined, compactions: [] }
+  let seen: HeadlessProgress = { answer: '', turns: 0, why: undefined, problem: undefined, compactions: [] }
   return {
     seen: () => seen,
-    hear: (event: AgentEvent) => {
-      seen = after(seen, event)
+    onEvent: (event: AgentEvent) => {
+      seen = progressAfter(seen, event)
       if (output === 'stream-json' && isShown(event)) write(JSON.stringify(event))
       // Goes to stderr, so that it does not disturb the JSON.
       if (event.type === 'retrying' && output !== 'stream-json') warn(retryLine(event, event.waitMs))
@@ -104,7 +104,7 @@ function createWatch({ output, write, warn }: HeadlessOptions) {
   }
 }
 
-function after(seen: Seen, event: AgentEvent): Seen {
+function progressAfter(seen: HeadlessProgress, event: AgentEvent): HeadlessProgress {
   switch (event.type) {
     case 'answer':
       return { ...seen, turns: seen.turns + 1, answer: textOf(event.answer.content).trim() || seen.answer }
@@ -148,7 +148,7 @@ export type HeadlessReport = {
   readonly denied: readonly string[]
 }
 
-type Ending = Seen & { readonly command: CommandResult | undefined; readonly durationMs: number }
+type Ending = HeadlessProgress & { readonly command: CommandResult | undefined; readonly durationMs: number }
 
 function reportOf(options: HeadlessOptions, ending: Ending): HeadlessReport {
   const { agent, signal } = options

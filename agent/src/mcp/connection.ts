@@ -41,9 +41,9 @@ export type Connection = {
 
 const connectMs = 30_000
 const callMs = 10 * 60_000
-const mostTools = 1_000
+const maxTools = 1_000
 const maxPages = 100
-const mostWords = 1_000
+const maxWords = 1_000
 
 /** Throws when the server cannot be reached. */
 export async function connect(server: McpServer, { cwd }: { readonly cwd: string }): Promise<Connection> {
@@ -95,7 +95,7 @@ function transportTo(
   const transport = new StdioClientTransport({ command, args: [...args], env: all, cwd, stderr: 'pipe' })
   let words = ''
   transport.stderr?.on('data', (chunk: Buffer) => {
-    words = (words + chunk.toString('utf8')).slice(-mostWords)
+    words = (words + chunk.toString('utf8')).slice(-maxWords)
   })
   return { transport, lastWords: () => words.trim() }
 }
@@ -108,9 +108,9 @@ async function listTools(client: Client): Promise<readonly McpTool[]> {
   let cursor: string | undefined
   do {
     const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: connectMs, signal })
-    tools.push(...page.tools.slice(0, mostTools - tools.length))
+    tools.push(...page.tools.slice(0, maxTools - tools.length))
     cursor = page.nextCursor
-    if (cursor === undefined || tools.length === mostTools) return tools
+    if (cursor === undefined || tools.length === maxTools) return tools
     if (seen.has(cursor)) throw endless(`the cursor ${JSON.stringify(cursor.slice(0, 100))} comes twice`)
     seen.add(cursor)
   } while (seen.size < maxPages)

@@ -75,9 +75,9 @@ function callTool(kit: Kit, servers: readonly Server[]): AnyTool {
   })
 }
 
-type Found = { readonly server: Server; readonly tool: ServerTool } | { readonly why: string }
+type FoundTools = { readonly server: Server; readonly tool: ServerTool } | { readonly why: string }
 
-async function findTool(servers: readonly Server[], name: string): Promise<Found> {
+async function findTool(servers: readonly Server[], name: string): Promise<FoundTools> {
   // A server's name may be a prefix of another's.
   const candidates = servers.filter((server) => name.startsWith(`mcp__${server.name}__`))
   for (const server of candidates) {

@@ -2,9 +2,9 @@
 import type { Server, ServerTool } from './servers.ts'
 
 const longestDescription = 1_000
-const longestSchema = 8_000
+const maxSchemaLength = 8_000
 const longestInstructions = 2_000
-const mostNames = 300
+const maxNames = 300
 
 /** Best first. An exact name, or a list of them after `select:`, gives just these. */
 export function searchTools(tools: readonly ServerTool[], query: string, most: number): readonly ServerTool[] {
@@ -41,7 +41,7 @@ export function foundText({ servers, tools, matches, query, problems }: FoundInp
   const parts = [...problems]
   if (matches.length === 0) {
     if (query !== '') parts.push(`No tool matches ${JSON.stringify(query)}.`)
-    const names = tools.slice(0, mostNames).map(({ name }) => name)
+    const names = tools.slice(0, maxNames).map(({ name }) => name)
     const more = tools.length - names.length
     parts.push(
       names.length === 0
@@ -61,6 +61,6 @@ export function foundText({ servers, tools, matches, query, problems }: FoundInp
 
 function described({ name, tool }: ServerTool): string {
   const schema = JSON.stringify(tool.inputSchema)
-  const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema).toWellFormed()}… (cut)` : schema
+  const shown = schema.length > maxSchemaLength ? `${schema.slice(0, maxSchemaLength).toWellFormed()}… (cut)` : schema
   return `${name}\n${(tool.description ?? '').slice(0, longestDescription).toWellFormed()}\nInput: ${shown}`
 }

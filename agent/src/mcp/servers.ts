@@ -11,7 +11,7 @@ export type ServerTool = {
   readonly tool: McpTool
 }
 
-export type Called =
+export type CalledTool =
   | { readonly type: 'result'; readonly result: CallToolResult }
   | { readonly type: 'failed'; readonly why: string }
 
@@ -21,7 +21,11 @@ export type Server = {
   readonly tools: () => Promise<readonly ServerTool[] | { readonly why: string }>
   /** Instructions of the server, after it has started. */
   readonly instructions: () => string | undefined
-  readonly call: (tool: ServerTool, input: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Called>
+  readonly call: (
+    tool: ServerTool,
+    input: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ) => Promise<CalledTool>
   /** Undefined before its first use. */
   readonly state: () => { readonly tools: number } | { readonly why: string } | undefined
   readonly close: () => Promise<void>

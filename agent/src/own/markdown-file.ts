@@ -5,7 +5,7 @@ import { isWithin } from '../files/paths.ts'
 
 export type Head = Readonly<Record<string, string | undefined>>
 
-const largestFile = 256 * 1024
+const maxFileBytes = 256 * 1024
 
 /** The lines of a head that are `key: value`; a value may continue on indented lines. Undefined without a head. */
 export function headOf(text: string): Head | undefined {
@@ -61,7 +61,7 @@ function readMarkdown(folder: string, name: string): MarkdownFile | string {
   if (!state?.isFile()) return `${path}: it is not a file`
   // A folder of somebody else may contain a link to anything.
   if (!isWithin(realpathSync(folder), realpathSync(path))) return `${path}: a link leads out of the folder`
-  if (state.size > largestFile) return `${path}: it is larger than 256 KB`
+  if (state.size > maxFileBytes) return `${path}: it is larger than 256 KB`
   const text = readFileSync(path, 'utf8')
   return {
     path,

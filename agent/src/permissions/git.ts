@@ -1,5 +1,5 @@
 // Other programs that git runs: aliases, configured commands, and commands in its arguments.
-import { literal, mayBe, type Started, textOf, type Word, type Words } from './words.ts'
+import { literal, mayBe, type StartedPrograms, textOf, type Word, type Words } from './words.ts'
 
 /** Options before git's subcommand that take the next word as their value. */
 const valueOptions = /^(?:-c|-C|--git-dir|--work-tree|--namespace|--super-prefix|--config-env|--attr-source)$/
@@ -39,7 +39,7 @@ const otherTransports = /^(?:ext|fd)::/
 
 const alwaysRun = new Set(['filter-branch', 'difftool', 'mergetool'])
 
-export function gitStarts(rest: Words): Started {
+export function gitStarts(rest: Words): StartedPrograms {
   let at = 0
   let unseen: string | undefined
   while (textOf(rest[at])?.startsWith('-')) {
@@ -74,7 +74,7 @@ function configures(rest: Words): boolean {
 }
 
 /** `git bisect run x` and `git submodule foreach x`. */
-function inArguments(sub: string | undefined, rest: Words, commands: readonly Words[]): Started {
+function inArguments(sub: string | undefined, rest: Words, commands: readonly Words[]): StartedPrograms {
   const after = (name: string): Words => {
     const at = rest.findIndex((word) => textOf(word) === name)
     return at < 0 ? [] : rest.slice(at + 1).filter((word) => !textOf(word)?.startsWith('--'))

@@ -23,7 +23,7 @@ export type PermissionOptions = {
   readonly keepRules?: (rules: readonly string[], place: KeptPlace) => void
 }
 
-export type Asked = {
+export type AskedCall = {
   readonly access: Access
   readonly tool: string
   readonly title: string
@@ -33,10 +33,10 @@ export type Asked = {
   readonly session: Session
 }
 
-export type Permitted = { readonly type: 'allowed' } | { readonly type: 'denied'; readonly message: string }
+export type PermissionResult = { readonly type: 'allowed' } | { readonly type: 'denied'; readonly message: string }
 
 export type Permissions = {
-  readonly check: (asked: Asked) => Promise<Permitted>
+  readonly check: (asked: AskedCall) => Promise<PermissionResult>
   /** The current rules: from the settings, and those that the person has added. */
   readonly rules: () => RuleSet
   /** For one search, which skips such files and folders. */
@@ -49,7 +49,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
   const { rules, mode, root, ownFolders } = options
   const always: Rule[] = []
   const rulesNow = (): RuleSet => ({ deny: rules.deny, allow: [...rules.allow, ...always] })
-  const decideNow = ({ access, session }: Asked) =>
+  const decideNow = ({ access, session }: AskedCall) =>
     decide(access, {
       mode: mode.get(),
       rules: rulesNow(),
@@ -63,7 +63,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
     last = result
     return result
   }
-  const askNow = async (asked: Asked): Promise<Permitted> => {
+  const askNow = async (asked: AskedCall): Promise<PermissionResult> => {
     // The answer to the previous question may have decided this one.
     const decision = decideNow(asked)
     if (decision.type === 'allow') return { type: 'allowed' }
@@ -110,7 +110,7 @@ async function answerOf(person: Person, request: PermissionRequest, signal: Abor
 type Offers = { readonly canKeep: boolean; readonly offersEdits: boolean }
 
 function requestOf(
-  { toolUseId, tool, title, detail, session }: Asked,
+  { toolUseId, tool, title, detail, session }: AskedCall,
   { rules, reason }: Decision & { readonly type: 'ask' },
   { canKeep, offersEdits }: Offers,
 ): PermissionRequest {
@@ -136,7 +136,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-function byRule(reason: string): Permitted {
+function byRule(reason: string): PermissionResult {
   const message = `Permission was denied: ${reason}. Do not try to reach the same in another way. If the task needs it, say so to the user.`
   return { type: 'denied', message }
 }
@@ -145,7 +145,7 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`
 }
 
-function byPerson({ title }: Asked, { reason = '', isUnattended = false }: Denial): Permitted {
+function byPerson({ title }: AskedCall, { reason = '', isUnattended = false }: Denial): PermissionResult {
   const why = reason.trim() === '' ? '' : ` They said: ${sentence(reason)}`
   const next = 'Nothing was done. Do not try to reach the same in another way: continue without it,'
   const message = isUnattended

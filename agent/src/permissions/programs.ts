@@ -1,10 +1,10 @@
 // Other commands that a program runs: the command after `sudo`, the script in `bash -c`, the code in `python -c`. For rules, a
 // program that is not listed here runs nothing else.
 import { gitStarts } from './git.ts'
-import { anyWords, literal, mayBe, pipePath, type Started, textOf, type Word, type Words } from './words.ts'
+import { anyWords, literal, mayBe, pipePath, type StartedPrograms, textOf, type Word, type Words } from './words.ts'
 
 /** `input` is the text that the script gives the program on standard input, if it does. */
-export function startedBy(words: Words, input: Word | undefined): Started {
+export function startedBy(words: Words, input: Word | undefined): StartedPrograms {
   const [first, ...rest] = words
   const program = programOf(first)
   if (program === undefined) return {}
@@ -78,7 +78,7 @@ const subcommandWrappers: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:bundle|poetry|uv|pipenv|mise|direnv|rbenv|pyenv|nix|conda)$/, /^(?:exec|run|x)$/],
 ]
 
-function wrapped(program: string, rest: Words): Started {
+function wrapped(program: string, rest: Words): StartedPrograms {
   const operands = wrappers.get(program)
   if (operands !== undefined) return candidates(rest, operands)
   const sub = subcommandWrappers.find(([name]) => name.test(program))?.[1]
@@ -91,7 +91,7 @@ function wrapped(program: string, rest: Words): Started {
  * The commands that may start in these words: after the options, which may have values, after assignments and after this many
  * operands. A candidate with a space may also be a script, as in `su -c 'rm x'`.
  */
-function candidates(words: Words, operands: number): Started {
+function candidates(words: Words, operands: number): StartedPrograms {
   const commands: Words[] = []
   const scripts: Word[] = []
   let plain = 0
@@ -127,7 +127,7 @@ function isFlag(word: Word): boolean {
   return /^[-+]./.test(textOf(word) ?? '')
 }
 
-function shellStarts(program: string, rest: Words, input: Word | undefined): Started {
+function shellStarts(program: string, rest: Words, input: Word | undefined): StartedPrograms {
   const isValue = (at: number) => /^(?:[-+]\w*[oO]|--rcfile|--init-file)$/.test(textOf(rest[at - 1]) ?? '')
   const at = rest.findIndex((word, index) => !isFlag(word) && !isValue(index))
   const operand = rest[at]
@@ -139,7 +139,7 @@ function shellStarts(program: string, rest: Words, input: Word | undefined): Sta
   return input ? { scripts: [input] } : { unseen: `${program} runs its input` }
 }
 
-function sourced([file]: Words, input: Word | undefined): Started {
+function sourced([file]: Words, input: Word | undefined): StartedPrograms {
   if (file?.type === 'unknown') return { unseen: `${file.source} may be run` }
   if (!isInput(file)) return {}
   return input ? { scripts: [input] } : { unseen: 'source runs its input' }
@@ -150,7 +150,7 @@ function isInput(word: Word | undefined): boolean {
   return /^-$|^\/dev\/|^\/proc\//.test(textOf(word) ?? '')
 }
 
-function findStarts(rest: Words): Started {
+function findStarts(rest: Words): StartedPrograms {
   const commands: Words[] = []
   for (const [at, word] of rest.entries()) {
     if (!/^-(?:exec|ok)(?:dir)?$/.test(textOf(word) ?? '')) continue
@@ -163,7 +163,7 @@ function findStarts(rest: Words): Started {
 }
 
 /** The command with words from the input: at the end, or at the place that `-I` names. */
-function xargsStarts(rest: Words): Started {
+function xargsStarts(rest: Words): StartedPrograms {
   const at = rest.findIndex((word) => /^-[Ii]|^--replace/.test(textOf(word) ?? ''))
   const [, attached = ''] = /^(?:-[Ii]|--replace=?)(.*)$/s.exec(textOf(rest[at]) ?? '') ?? []
   const mark = attached || (textOf(rest[at]) === '-I' ? textOf(rest[at + 1]) : undefined) || '{}'
@@ -205,7 +205,7 @@ const interpreters: readonly Interpreter[] = [
   },
 ]
 
-function interpreterStarts(program: string, rest: Words, { code, last }: Interpreter): Started {
+function interpreterStarts(program: string, rest: Words, { code, last }: Interpreter): StartedPrograms {
   const own = { unseen: codeOf(program) }
   const commands: Words[] = []
   for (const [at, word] of rest.entries()) {

@@ -9,7 +9,7 @@ const providerKey =
 /** Commands may need these (GITHUB_TOKEN), but nobody needs to see them. A path (SSL_KEY=/etc/x.key) is not a secret. */
 const secretName = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i
 /** Shorter values occur in ordinary text by chance. */
-const shortest = 8
+const minLength = 8
 
 /** Names of files with secrets. Examples of them (`.env.example`) contain none. */
 const secretFile =
@@ -59,7 +59,7 @@ export function createRedactor(environment: Environment, more: Secrets = {}): Re
   const fromEnvironment = Object.entries(environment).filter(isSecretVariable)
   const values = new Map<string, string>()
   for (const [name, value] of [...Object.entries(more), ...fromEnvironment]) {
-    if (value === undefined || value.length < shortest) continue
+    if (value === undefined || value.length < minLength) continue
     for (const form of formsOf(value)) if (!values.has(form)) values.set(form, name)
   }
   // Longest first: a secret may contain another.

@@ -14,7 +14,7 @@ export type Word =
 export type Words = readonly Word[]
 
 /** Other commands that a command runs. */
-export type Started = {
+export type StartedPrograms = {
   readonly commands?: readonly Words[]
   /** Texts that run as shell scripts. */
   readonly scripts?: readonly Word[]
@@ -53,7 +53,7 @@ export function wordOf(node: WordNode): Word {
 export function wordsOf(node: WordNode): Words {
   const unknown: Words = [{ type: 'unknown', source: node.text, isOne: isQuoted(node) }]
   if (node.parts === undefined) return plain(node) ?? unknown
-  let words: readonly Piece[] = [{ literal: '', pattern: '', isPattern: false }]
+  let words: readonly WordPieceText[] = [{ literal: '', pattern: '', isPattern: false }]
   for (const [at, part] of node.parts.entries()) {
     const isTilde = at === 0 && part.text.startsWith('~')
     const pieces = isTilde ? (part.text === '~' ? undefined : home(part.text)) : piecesOf(part)
@@ -75,7 +75,7 @@ function plain({ text, value }: WordNode): Words | undefined {
 }
 
 /** Of the tilde forms, only the person's own home folder is known. */
-function home(text: string): readonly Piece[] | undefined {
+function home(text: string): readonly WordPieceText[] | undefined {
   return text === '~' || text.startsWith('~/') ? [known(homedir() + text.slice(1))] : undefined
 }
 
@@ -84,9 +84,9 @@ function isQuoted({ parts = [], text }: WordNode): boolean {
   return !text.includes('@') && parts.every(({ type }) => type === 'Literal' || /Quoted$|^LocaleString$/.test(type))
 }
 
-type Piece = { readonly literal: string; readonly pattern: string; readonly isPattern: boolean }
+type WordPieceText = { readonly literal: string; readonly pattern: string; readonly isPattern: boolean }
 
-function joined(a: Piece, b: Piece): Piece {
+function joined(a: WordPieceText, b: WordPieceText): WordPieceText {
   return {
     literal: a.literal + b.literal,
     pattern: a.pattern + b.pattern,
@@ -94,12 +94,12 @@ function joined(a: Piece, b: Piece): Piece {
   }
 }
 
-function known(text: string): Piece {
+function known(text: string): WordPieceText {
   return { literal: text, pattern: escapeGlob(text), isPattern: false }
 }
 
 /** The alternatives. Undefined if the part is known only at run time. */
-function piecesOf(part: WordPart): readonly Piece[] | undefined {
+function piecesOf(part: WordPart): readonly WordPieceText[] | undefined {
   switch (part.type) {
     case 'Literal':
     case 'SingleQuoted':

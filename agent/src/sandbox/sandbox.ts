@@ -1,6 +1,6 @@
 // The operating system's sandbox for commands: the resources of a command, who is asked about hosts, and whether the sandbox is
 // available.
-import type { Permissions, Permitted } from '../permissions/permissions.ts'
+import type { PermissionResult, Permissions } from '../permissions/permissions.ts'
 import type { Script } from '../permissions/script.ts'
 import { sandboxEnvironment } from '../permissions/secrets.ts'
 import type { ToolContext } from '../tool.ts'
@@ -60,7 +60,7 @@ export type Sandbox = {
 
 type Run = {
   readonly request: ShelterRequest
-  readonly hosts: Map<string, Promise<Permitted>>
+  readonly hosts: Map<string, Promise<PermissionResult>>
   /** Reasons by host. */
   readonly refused: Map<string, string>
 }
@@ -149,7 +149,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 }
 
-async function askAbout(run: Run, permissions: Permissions, host: string, name: string): Promise<Permitted> {
+async function askAbout(run: Run, permissions: Permissions, host: string, name: string): Promise<PermissionResult> {
   const { session, signal, toolUseId } = run.request.context
   return permissions.check({
     access: { type: 'connect', host },

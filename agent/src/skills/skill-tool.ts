@@ -5,7 +5,7 @@ import { failed, guardedTool, type Kit } from '../tools/kit.ts'
 import { type Skill, skillText } from './skills.ts'
 
 /** Descriptions cost tokens in every request. */
-const mostListed = 8_000
+const maxListed = 8_000
 
 const input = z.strictObject({
   skill: z.string().min(1).describe('The name of a skill in the list.'),
@@ -39,5 +39,5 @@ export function skillTool(kit: Kit, skills: readonly Skill[]): AnyTool | undefin
 
 function listOf(skills: readonly Skill[]): string {
   const full = skills.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, ' ')}`).join('\n')
-  return full.length <= mostListed ? full : skills.map(({ name }) => `- ${name}`).join('\n')
+  return full.length <= maxListed ? full : skills.map(({ name }) => `- ${name}`).join('\n')
 }

@@ -14,8 +14,8 @@ import { imageIn } from './input/image-files.ts'
 import type { Press } from './input/keys.ts'
 import { replaced } from './input/memory.ts'
 import type { Printed } from './printed.ts'
+import { applyEvent, settle, startedState, withAsk, withdrawn } from './state/apply-event.ts'
 import type { Effect } from './state/effects.ts'
-import { asked, greet, hear, settle, withdrawn } from './state/hear.ts'
 import { armedMs, press } from './state/press.ts'
 import { type TerminalState, withItem } from './state/state.ts'
 import type { Store } from './store.ts'
@@ -62,7 +62,7 @@ export function createController(options: ControllerOptions): Controller {
   const settleSoon = once(settleMs, () => update(settle))
   const agent = connectToWorker(options.worker, options.data, {
     hello: (hello) => {
-      update((state) => greet(state, hello, Date.now()))
+      update((state) => startedState(state, hello, Date.now()))
       if (hello.logFile !== undefined) options.printed.logTo(hello.logFile)
       ready.resolve()
     },
@@ -72,13 +72,13 @@ export function createController(options: ControllerOptions): Controller {
       ended.resolve(notStarted)
     },
     event: (event) => {
-      update((state) => hear(state, event, Date.now()))
+      update((state) => applyEvent(state, event, Date.now()))
       settleSoon()
       for (const listener of listeners) listener(event)
     },
-    ask: (id, ask) => update((state) => asked(state, id, ask)),
+    ask: (id, ask) => update((state) => withAsk(state, id, ask)),
     withdrawn: (id) => update((state) => withdrawn(state, id)),
-    printed: options.printed.hear,
+    printed: options.printed.add,
     lost: (why) => {
       const text = `The agent stopped: ${why} What was said so far is saved.`
       store.update((state) => withItem(state, { type: 'trouble', text }), 'now')

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { Controller } from './controller.ts'
 import { show } from './plain.ts'
-import { asked } from './state/hear.ts'
+import { withAsk } from './state/apply-event.ts'
 import { firstState, type TerminalState, withItem } from './state/state.ts'
 import { createStore } from './store.ts'
 
@@ -30,7 +30,7 @@ async function printedFor(states: readonly TerminalState[]): Promise<string> {
 
 const request = { toolUseId: 't1', tool: 'Bash', title: 'Run npm test' }
 const asking = (...ids: readonly number[]) =>
-  ids.reduce((state, id) => asked(state, id, { type: 'permission', request }), firstState)
+  ids.reduce((state, id) => withAsk(state, id, { type: 'permission', request }), firstState)
 const questionsIn = (printed: string) => printed.match(/^Permission: Run npm test$/gm)?.length
 
 test('a question is printed once, and again when it is asked again', async () => {

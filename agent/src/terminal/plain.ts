@@ -23,14 +23,14 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
   const print = (lines: readonly string[]) => {
     for (const line of lines) stdout.write(`${line}\n`)
   }
-  const told = createTeller(sheet, print)
-  const stop = store.subscribe(() => told(store))
-  told(store)
+  const printNew = createPrinter(sheet, print)
+  const stop = store.subscribe(() => printNew(store))
+  printNew(store)
   const input = createInterface({ input: stdin, terminal: false })
   const isTyped = (stdin as Partial<NodeJS.ReadStream>).isTTY === true
   const run = async (line: string) => {
-    told(store)
-    const effect = take(line, store.get(), controller, print)
+    printNew(store)
+    const effect = runLine(line, store.get(), controller, print)
     await controller.ready
     if (effect) await controller.run(effect)
   }
@@ -56,7 +56,7 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
   return {
     redraw: () => undefined,
     end: async () => {
-      told(store)
+      printNew(store)
       stop()
       stopDeclining()
       process.off('SIGINT', onInterrupt)
@@ -75,7 +75,7 @@ function decline(store: Store, { agent }: Controller): void {
 }
 
 /** Prints new content: finished items, each phase of a compaction and each retry once, questions, and the gauge when a turn ends. */
-function createTeller(sheet: ItemSheet, print: (lines: readonly string[]) => void): (store: Store) => void {
+function createPrinter(sheet: ItemSheet, print: (lines: readonly string[]) => void): (store: Store) => void {
   let printed = 0
   let phase: string | undefined
   let retry: TerminalState['retry']
@@ -115,7 +115,7 @@ const keyHelp: readonly string[] = [
 ]
 
 /** The effect of a line. Undefined if it was handled. */
-function take(
+function runLine(
   line: string,
   state: TerminalState,
   controller: Controller,

@@ -16,7 +16,7 @@ function printed() {
 }
 
 test('everything is logged, also what came before there was a log; each line is shown once', () => {
-  const { hear, logTo, notices, log } = printed()
+  const { add: hear, logTo, notices, log } = printed()
   hear('one\ntwo\n')
   logTo(log)
   hear('two\n')
@@ -26,20 +26,20 @@ test('everything is logged, also what came before there was a log; each line is 
 })
 
 test('a program that prints without end fills neither the disk nor the screen', () => {
-  const { hear, logTo, notices, log } = printed()
+  const { add: hear, logTo, notices, log } = printed()
   hear('x'.repeat(3_000_000))
   logTo(log)
   for (let at = 0; at < 30; at++) hear(`${at}${'y'.repeat(100_000)}\n`)
   const again = printed()
   again.logTo(log)
-  again.hear('again\n')
+  again.add('again\n')
   expect(statSync(log).size).toBe(1_000_000)
   expect(notices).toHaveLength(5)
   expect(notices.at(-1)).toMatch(/^.{1,420}… More output only goes to the log\.$/)
 })
 
 test('a log that cannot be written is reported once', () => {
-  const { hear, logTo, notices, log } = printed()
+  const { add: hear, logTo, notices, log } = printed()
   writeFileSync(join(folder, 'session'), 'a file where the folder should be')
   logTo(log)
   hear('one\n')

@@ -6,7 +6,7 @@ import { oneLine, safeText } from '../render/safe.ts'
 import { cut } from '../render/width.ts'
 
 export type Printed = {
-  readonly hear: (text: string) => void
+  readonly add: (text: string) => void
   /** Call it when the session is open. Earlier output is written then. */
   readonly logTo: (path: string) => void
 }
@@ -34,7 +34,7 @@ export function createPrinted(notify: (text: string) => void): Printed {
     notify(`A library printed: ${cut(lines.join(' '), maxNoticeColumns)}${more}`)
   }
   return {
-    hear: (text) => {
+    add: (text) => {
       write(text)
       notice(text)
     },

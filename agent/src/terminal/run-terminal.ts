@@ -11,7 +11,7 @@ import { lightenInk } from './light-ink.ts'
 import type { TerminalOptions } from './options.ts'
 import { createPlayer } from './player.ts'
 import { createPrinted, type Printed } from './printed.ts'
-import { hear } from './state/hear.ts'
+import { applyEvent } from './state/apply-event.ts'
 import { firstState, withItem } from './state/state.ts'
 import { createStore, type Store } from './store.ts'
 
@@ -23,8 +23,10 @@ export function wantsPlain({ env, stdin, stdout }: Pick<TerminalOptions, 'env' |
 
 export async function runTerminal(options: TerminalOptions): Promise<number> {
   const store = createStore(firstState)
-  const printed = createPrinted((text) => store.update((state) => hear(state, { type: 'notice', text }, Date.now())))
-  const { screen, release } = captureProcess(options.stdout, printed.hear)
+  const printed = createPrinted((text) =>
+    store.update((state) => applyEvent(state, { type: 'notice', text }, Date.now())),
+  )
+  const { screen, release } = captureProcess(options.stdout, printed.add)
   try {
     return await runOn({ ...options, stdout: screen }, store, printed)
   } finally {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asked, greet, withdrawn } from './state/hear.ts'
+import { startedState, withAsk, withdrawn } from './state/apply-event.ts'
 import { firstState, type TerminalState } from './state/state.ts'
 import { createStore } from './store.ts'
 import { showTitle } from './title.ts'
@@ -9,7 +9,7 @@ const hello = {
   ...{ commands: [], past: [], notices: [] },
 } as const
 const request = { toolUseId: 't1', tool: 'Bash', title: 'Run npm test' }
-const asking = (state: TerminalState, id: number) => asked(state, id, { type: 'permission', request })
+const asking = (state: TerminalState, id: number) => withAsk(state, id, { type: 'permission', request })
 
 type Given = { readonly folder?: string; readonly isTTY?: boolean; readonly env?: Record<string, string> }
 
@@ -25,7 +25,7 @@ function written(states: readonly TerminalState[], { folder = '/work/shop', isTT
   return texts
 }
 
-const ready = greet(firstState, hello, 0)
+const ready = startedState(firstState, hello, 0)
 const [save, title, question] = ['\u001b[22;2t', '\u001b]2;shop · Everlong\u0007', '\u001b]2;? shop · Everlong\u0007']
 const restore = '\u001b]2;\u0007\u001b[23;2t'
 
@@ -43,7 +43,7 @@ test('the bell rings once for questions that wait together, and again for the ne
 })
 
 test('the bell is silent where the settings say so, before they are known, and without a terminal', () => {
-  const silent = greet(firstState, { ...hello, bell: false }, 0)
+  const silent = startedState(firstState, { ...hello, bell: false }, 0)
   for (const state of [silent, firstState])
     expect(written([state, asking(state, 1)])).toEqual([save, title, question, restore])
   expect(written([ready, asking(ready, 1)], { isTTY: false })).toEqual([])

@@ -53,7 +53,7 @@ const modelName = 'claude-opus-4-5'
 const maxTokens = 4_000
 const turnsPerTask = 12
 /** If there are more rules than fit on the page, the oldest are dropped. */
-const mostRules = 50
+const maxRules = 50
 
 export async function longRun({ turns, hasFaults = false, onTask }: LongRunOptions): Promise<LongRunReport> {
   const base = mkdtempSync(join(tmpdir(), 'everlong-long-run-'))
@@ -98,7 +98,7 @@ async function work(agent: Agent, { turns, watch, onTask }: Work): Promise<numbe
   agent.on((event) => watch.hear(event))
   let task = 0
   for (; watch.report().turns < turns; task++) {
-    await agent.submit({ text: `Task ${task + 1}: make the tests pass. ${task < mostRules ? ruleOf(task) : ''}` })
+    await agent.submit({ text: `Task ${task + 1}: make the tests pass. ${task < maxRules ? ruleOf(task) : ''}` })
     onTask?.(task, agent)
   }
   return task
@@ -111,7 +111,7 @@ function ruleOf(task: number): string {
 function endOf(agent: Agent, { tasks, folder }: { readonly tasks: number; readonly folder: string }) {
   const session = agent.session()
   const context = session.messages().map(({ content }) => textOf(content))
-  const rules = Array.from({ length: Math.min(tasks, mostRules) }, (_, at) => ruleOf(at))
+  const rules = Array.from({ length: Math.min(tasks, maxRules) }, (_, at) => ruleOf(at))
   const isThere = (words: string) => context.some((text) => text.includes(words))
   const spent = Object.values(session.spent())
   return {

@@ -34,7 +34,7 @@ export type SoakReport = {
 export const soakWindow = 24_000
 const turnsPerTask = 12
 /** More rules than anyone gives. If there are more than fit on the page, the oldest are dropped. */
-const mostRules = 50
+const maxRules = 50
 
 const faultTypes = [
   'overloaded',
@@ -69,7 +69,7 @@ export async function soak({ turns, path, onTask, ...options }: SoakOptions): Pr
   for (; done < turns; task++) {
     session.add({
       role: 'user',
-      content: `Task ${task + 1}: make the tests pass. ${task < mostRules ? ruleOf(task) : ''}`,
+      content: `Task ${task + 1}: make the tests pass. ${task < maxRules ? ruleOf(task) : ''}`,
     })
     for await (const event of query({ session, tools: stage.tools, maxTurns: turnsPerTask })) {
       if (event.type === 'answer') done++
@@ -83,7 +83,7 @@ export async function soak({ turns, path, onTask, ...options }: SoakOptions): Pr
     .messages()
     .map(({ content }) => textOf(content))
     .join('\n')
-  const rules = Array.from({ length: Math.min(task, mostRules) }, (_, at) => ruleOf(at))
+  const rules = Array.from({ length: Math.min(task, maxRules) }, (_, at) => ruleOf(at))
   const lost = rules.filter((rule) => !context.includes(rule))
   await session.close()
   await stage.close()

@@ -2,12 +2,12 @@
 
 export type TextEdit = { readonly before: string; readonly after: string; readonly isAll: boolean }
 
-export type Changed =
+export type ChangedText =
   | { readonly type: 'changed'; readonly text: string; readonly count: number }
   | { readonly type: 'refused'; readonly why: string }
 
-export function changeText(text: string, edit: TextEdit): Changed {
-  const refused = (why: string): Changed => ({ type: 'refused', why })
+export function changeText(text: string, edit: TextEdit): ChangedText {
+  const refused = (why: string): ChangedText => ({ type: 'refused', why })
   if (edit.before === '') return refused('old_string is empty. Use Write for a new file, or name the text to replace.')
   if (edit.before === edit.after) return refused('old_string and new_string are the same: nothing would change.')
   const { before, after } = fittingEnds(text, edit)

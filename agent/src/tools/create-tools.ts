@@ -100,7 +100,7 @@ export type AgentTools = {
 export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const { environment = process.env, person, mode, tell = addNotification, onTaskEnded } = options
   const running = new Set<RunningProcess>()
-  const tasks = createTasks({ onChange: () => options.onTasks?.(), tell, onTaskEnded })
+  const tasks = createTasks({ onChange: () => options.onTasks?.(), notifyModel: tell, onTaskEnded })
   const { skills, problems } = findSkills(options.skillFolders ?? [])
   const wrongName = Object.keys(options.mcpServers ?? {}).find((name) => !serverName.test(name))
   if (wrongName !== undefined)

@@ -1,7 +1,7 @@
 // A unified diff of one file, for people.
 import { formatPatch, structuredPatch } from 'diff'
 
-const longest = 40_000
+const maxLength = 40_000
 /** Comparing texts with little in common takes long. */
 const timeoutMs = 200
 
@@ -17,7 +17,7 @@ export function diffOf(name: string, before: string, after: string): Diff {
   const count = (sign: string) => changed.filter((line) => line.startsWith(sign)).length
   const text = formatPatch(patch).replace(/^=+\n/, '')
   const rest = '\n… (the rest of the diff is left out)'
-  const shown = text.length > longest ? `${text.slice(0, longest).toWellFormed()}${rest}` : text
+  const shown = text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}${rest}` : text
   return { text: shown, added: count('+'), removed: count('-') }
 }
 

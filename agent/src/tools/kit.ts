@@ -8,7 +8,7 @@ import type { z } from 'zod'
 import type { PermissionRequest } from '../app.ts'
 import { codeOf, type Workspace } from '../files/paths.ts'
 import type { Access } from '../permissions/decide.ts'
-import type { Asked, Permissions } from '../permissions/permissions.ts'
+import type { AskedCall, Permissions } from '../permissions/permissions.ts'
 import type { Redactor } from '../permissions/secrets.ts'
 import { reasonOf } from '../reason-of.ts'
 import { interrupted } from '../run-tools.ts'
@@ -63,7 +63,7 @@ export function guardedTool<Input>(kit: Kit, { plan, ...tool }: GuardedTool<Inpu
 }
 
 /** The reason why a call may not run. */
-async function refusal(kit: Kit, asked: Asked): Promise<string | undefined> {
+async function refusal(kit: Kit, asked: AskedCall): Promise<string | undefined> {
   const answer = await kit.permissions.check(asked)
   if (asked.signal.aborted) return interrupted
   return answer.type === 'denied' ? answer.message : movedSince(kit, asked.access)

@@ -9,7 +9,7 @@ import type { Session } from 'everlong/node'
 export type FileState = { readonly path: string; readonly hash: string }
 
 type Seen = { readonly hash: string; readonly modified?: number; readonly size?: number }
-type Shown = {
+type ShownFile = {
   readonly hash: string
   readonly toolUseId: string
   /** The name in the call. */
@@ -22,7 +22,7 @@ export type ReadFiles = {
   readonly note: (path: string, bytes: Uint8Array | string) => Promise<FileState>
   /** Undefined while the file is unchanged; otherwise advice. */
   readonly problem: (path: string, shown: string) => Promise<string | undefined>
-  readonly noteShown: (key: string, shown: Shown) => void
+  readonly noteShown: (key: string, shown: ShownFile) => void
   /** Where the conversation still shows exactly this text. Undefined if it does not. */
   readonly stillShown: (key: string, hash: string) => string | undefined
 }
@@ -33,7 +33,7 @@ export function hashOf(bytes: Uint8Array | string): string {
 
 export function createReadFiles(session: Session): ReadFiles {
   const seen = new Map<string, Seen>()
-  const shown = new Map<string, Shown>()
+  const shown = new Map<string, ShownFile>()
   let earlier: Promise<ReadonlyMap<string, Seen>> | undefined
   const seenEarlier = async (path: string) => {
     earlier ??= statesIn(session)
@@ -78,7 +78,7 @@ async function statesIn(session: Session): Promise<ReadonlyMap<string, Seen>> {
 }
 
 /** A compaction, a clearing, an undo or a rewind may have removed the result from the conversation. */
-function isResultIn(session: Session, { toolUseId, text }: Shown): boolean {
+function isResultIn(session: Session, { toolUseId, text }: ShownFile): boolean {
   return session
     .messages()
     .some(({ content }) =>
@@ -94,7 +94,7 @@ export function fileTitle(name: string): string {
 }
 
 /** The next attachment or the end of the frame must follow, because a longer text of the same file is a different text. */
-function isAttachedIn(session: Session, { name, text }: Shown): boolean {
+function isAttachedIn(session: Session, { name, text }: ShownFile): boolean {
   const whole = ['\n\n# ', '\n</system-reminder>'].map((end) => `${fileTitle(name)}\n\n${text}${end}`)
   return session
     .messages()

@@ -1,8 +1,8 @@
 // Numbers the lines of a text from a first line on, within limits. Adds a note about the rest and how to read it.
 
-const mostLines = 2_000
-const longestLine = 2_000
-const mostCharacters = 100_000
+const maxLines = 2_000
+const maxLineLength = 2_000
+const maxCharacters = 100_000
 
 export type Range =
   | {
@@ -16,7 +16,7 @@ export type Range =
 
 export function readRange(
   whole: string,
-  { offset, limit = mostLines }: { readonly offset: number | undefined; readonly limit: number | undefined },
+  { offset, limit = maxLines }: { readonly offset: number | undefined; readonly limit: number | undefined },
 ): Range {
   if (whole === '') return { type: 'read', text: '(The file is empty.)', first: 1, count: 0, lines: 0 }
   const all = whole.split('\n')
@@ -29,7 +29,7 @@ export function readRange(
   for (const line of all.slice(first - 1, first - 1 + limit)) {
     const numbered = `${first + shown.length}\t${shortened(line.endsWith('\r') ? line.slice(0, -1) : line)}`
     characters += numbered.length + 1
-    if (characters > mostCharacters && shown.length > 0) break
+    if (characters > maxCharacters && shown.length > 0) break
     shown.push(numbered)
   }
   const next = first + shown.length
@@ -39,7 +39,7 @@ export function readRange(
   return { type: 'read', text, first, count: shown.length, lines: all.length }
 }
 
-export function shortened(line: string, most = longestLine): string {
+export function shortened(line: string, most = maxLineLength): string {
   if (line.length <= most) return line
   return `${line.slice(0, most).toWellFormed()}… [${line.length - most} more characters]`
 }

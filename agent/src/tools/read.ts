@@ -11,10 +11,10 @@ import { readRange } from './read-range.ts'
 import { similarNames } from './similar-names.ts'
 
 /** Larger files are read in parts. */
-const largestWhole = 256 * 1024
-const largestImage = 3_750_000
+const maxWholeBytes = 256 * 1024
+const maxImageBytes = 3_750_000
 /** No file that an agent edits is larger. */
-const largestFile = 64 * 1024 * 1024
+const maxFileBytes = 64 * 1024 * 1024
 
 const input = z.object({
   file_path: z.string().min(1).describe('The file: absolute, or relative to the workspace.'),
@@ -58,7 +58,7 @@ async function read(kit: Kit, reading: Reading): Promise<ToolOutput> {
     const stats = await file.stat()
     if (stats.isDirectory()) return failed(`${place.shown} is a folder. List its files with Glob, pattern "*".`)
     if (!stats.isFile()) return failed(`${place.shown} is not a regular file and cannot be read.`)
-    if (stats.size > largestFile) {
+    if (stats.size > maxFileBytes) {
       return failed(
         `${place.shown} has ${sizeText(stats.size)}, too much for Read. Use Grep, or Bash with head, tail or sed -n.`,
       )
@@ -75,9 +75,9 @@ async function read(kit: Kit, reading: Reading): Promise<ToolOutput> {
 }
 
 function showImage({ shown }: Place, bytes: Buffer, media_type: string): ToolOutput {
-  if (bytes.length > largestImage) {
+  if (bytes.length > maxImageBytes) {
     return failed(
-      `${shown} is an image of ${sizeText(bytes.length)}, more than the ${sizeText(largestImage)} that can be shown. Make a smaller copy first.`,
+      `${shown} is an image of ${sizeText(bytes.length)}, more than the ${sizeText(maxImageBytes)} that can be shown. Make a smaller copy first.`,
     )
   }
   return {
@@ -89,7 +89,7 @@ function showImage({ shown }: Place, bytes: Buffer, media_type: string): ToolOut
 async function showText(kit: Kit, { given, place, context }: Reading, bytes: Buffer): Promise<ToolOutput> {
   const { offset, limit } = given
   const isWhole = offset === undefined && limit === undefined
-  if (isWhole && bytes.length > largestWhole) return failed(tooLarge(place, bytes.length))
+  if (isWhole && bytes.length > maxWholeBytes) return failed(tooLarge(place, bytes.length))
   const files = kit.readFiles(context.session)
   const key = `${place.real}\n${offset ?? ''}\n${limit ?? ''}`
   const hash = hashOf(bytes)

@@ -6,7 +6,7 @@ function started() {
   const [lines, told]: [string[], string[]] = [[], []]
   const tasks = createTasks({
     onChange: () => undefined,
-    tell: (text) => told.push(text),
+    notifyModel: (text) => told.push(text),
     onTaskEnded: (line) => lines.push(line),
   })
   const { promise: ended, resolve } = Promise.withResolvers<string>()

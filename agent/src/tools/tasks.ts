@@ -46,12 +46,12 @@ export function newTaskId(kind: 'bash' | 'agent'): string {
 export type TasksOptions = {
   readonly onChange: () => void
   /** Tells the model of a session that one of its tasks has ended. */
-  readonly tell: (notification: string, session: Session) => void
+  readonly notifyModel: (notification: string, session: Session) => void
   /** Called with one line for the person when a task has ended by itself. */
   readonly onTaskEnded?: ((line: string) => void) | undefined
 }
 
-export function createTasks({ onChange, tell, onTaskEnded }: TasksOptions): Tasks {
+export function createTasks({ onChange, notifyModel: tell, onTaskEnded }: TasksOptions): Tasks {
   const held = new Map<string, Held>()
   const movable = new Set<() => void>()
   let isClosed = false

@@ -35,12 +35,12 @@ export function writeTool(kit: Kit): AnyTool {
   })
 }
 
-type Before =
+type TextBefore =
   | { readonly type: 'text'; readonly text: string | undefined }
   | { readonly type: 'refused'; readonly why: string }
 
 /** The present text of the file, if it may be replaced. Undefined if there is no file. */
-export async function textBefore(kit: Kit, { real, shown }: Place, { session }: ToolContext): Promise<Before> {
+export async function textBefore(kit: Kit, { real, shown }: Place, { session }: ToolContext): Promise<TextBefore> {
   try {
     if (!(await lstat(real)).isFile()) return { type: 'refused', why: `${shown} is not a file that can be written.` }
     const why = await kit.readFiles(session).problem(real, shown)

@@ -7,8 +7,8 @@ import { defineBenchmark, type Page, type Target, table } from '../benchmark.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { type Alone, runAlone } from './alone.ts'
 
-const longest = 5_000
-const plays = [{ turns: 500 }, { turns: 500, faults: soakFaults }, { turns: longest }] as const
+const maxLength = 5_000
+const plays = [{ turns: 500 }, { turns: 500, faults: soakFaults }, { turns: maxLength }] as const
 /** Bytes a turn: the table of written uuids takes 24 to 50 for each of its two or three records. */
 const steepest = 256
 
@@ -28,7 +28,7 @@ export const benchmark = defineBenchmark({ name: 'soak', run, page, targets: ({ 
 
 async function run(): Promise<Figures> {
   const began = process.cpuUsage()
-  const alone = await inTemporaryFolder((folder) => runAlone(join(folder, 'session.jsonl'), longest))
+  const alone = await inTemporaryFolder((folder) => runAlone(join(folder, 'session.jsonl'), maxLength))
   const runs: Run[] = []
   for (const play of plays) runs.push(await longRun(play))
   const targets = [flatness(alone), ...runs.map(goodEnd)]

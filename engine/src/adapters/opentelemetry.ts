@@ -20,7 +20,7 @@ export function openTelemetry({ meter, tracer, attributes = {} }: TelemetryOptio
   }
 }
 
-type Used = { readonly usage: TokenCounts; readonly cost?: number }
+type RequestUsage = { readonly usage: TokenCounts; readonly cost?: number }
 
 function countEvents(meter: Meter, attributes: Attributes): Emit {
   const counter = (name: string, description: string, unit?: string) =>
@@ -32,7 +32,7 @@ function countEvents(meter: Meter, attributes: Attributes): Emit {
   const missed = counter('cache.misses.cost', 'What they cost more than with the cache', 'USD')
   const tokens = meter.createHistogram('gen_ai.client.token.usage', { unit: '{token}' })
   const duration = meter.createHistogram('gen_ai.client.operation.duration', { unit: 's' })
-  const used = (operation: string, { usage, cost: price }: Used) => {
+  const used = (operation: string, { usage, cost: price }: RequestUsage) => {
     if (totalOf(usage) === 0) return
     const named = { ...attributes, 'gen_ai.operation.name': operation }
     tokens.record(inputOf(usage), { ...named, 'gen_ai.token.type': 'input' })

@@ -87,12 +87,17 @@ function open(sessions: Map<string, Kept>, { id, now, options }: Opening): OpenR
   const kept = found ?? { records: [], user, parent, changed: now(), holder: undefined }
   kept.holder = owner
   sessions.set(id, kept)
-  return { type: 'opened', session: held({ id, kept, now, isHeld: () => sessions.get(id) === kept }) }
+  return { type: 'opened', session: heldSession({ id, kept, now, isHeld: () => sessions.get(id) === kept }) }
 }
 
-type Holding = { readonly id: string; readonly kept: Kept; readonly now: () => number; readonly isHeld: () => boolean }
+type HeldInput = {
+  readonly id: string
+  readonly kept: Kept
+  readonly now: () => number
+  readonly isHeld: () => boolean
+}
 
-function held({ id, kept, now, isHeld }: Holding): HeldSession {
+function heldSession({ id, kept, now, isHeld }: HeldInput): HeldSession {
   const { records } = kept
   const entries = () => entriesOf(records)
   let isReleased = false

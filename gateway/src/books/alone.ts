@@ -84,10 +84,10 @@ function scaleOf({ usage, sent }: AloneRequest): number {
 /** The whole prompt would have been sent again anyway, so the gateway did not cause these. */
 const misses: ReadonlySet<CacheOutcome> = new Set(['first-request', 'expired', 'prefix-changed', 'not-cached'])
 
-type Full = { readonly size: number; readonly grown: number; readonly state: Omit<AloneState, 'size'> }
+type FullWindow = { readonly size: number; readonly grown: number; readonly state: Omit<AloneState, 'size'> }
 
 /** The client asks for a summary of its cached conversation, and sends it with the new messages. */
-function compacted(request: AloneRequest, { size: full, grown, state }: Full): Alone {
+function compacted(request: AloneRequest, { size: full, grown, state }: FullWindow): Alone {
   const { usage, model, overhead } = request
   const written = state.summary ?? typicalSummary
   const size = Math.min(Math.round(scaleOf(request) * overhead()) + written + grown, full + grown)

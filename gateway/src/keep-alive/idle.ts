@@ -24,7 +24,7 @@ export const marginMs = 20_000
 
 export type Idle = {
   readonly name: string
-  readonly about: About
+  readonly about: ExchangeFacts
   readonly usage: Usage
   readonly key: string
   readonly lifetimeMs: number
@@ -38,10 +38,10 @@ export type Idle = {
 }
 
 /** Facts about the exchange, without its content and the credential, which are in `request` until it is dropped. */
-export type About = Pick<SeenExchange, 'session' | 'user' | 'model'> &
+export type ExchangeFacts = Pick<SeenExchange, 'session' | 'user' | 'model'> &
   Pick<Passed, 'caller' | 'level' | 'upstream' | 'time'>
 
-function aboutOf({ session, user, model, passed }: SeenExchange): About {
+function aboutOf({ session, user, model, passed }: SeenExchange): ExchangeFacts {
   const { caller, level, upstream, time } = passed
   return { session, user, model, caller, level, upstream, time }
 }

@@ -28,10 +28,10 @@ export function answerCompactions(call: ReadableCall, parts: Parts): Promise<voi
 }
 
 /** Gets the unchanged request, and answers to requests that the gateway has already made for it. */
-type Otherwise = (bytes: Buffer, own: readonly ModelAnswer[]) => Promise<void>
+type PassOn = (bytes: Buffer, own: readonly ModelAnswer[]) => Promise<void>
 
 /** Reads the request before it passes, and answers it if it is a compaction. */
-export async function answerOr(call: ReadableCall, parts: Parts, otherwise: Otherwise): Promise<void> {
+export async function answerOr(call: ReadableCall, parts: Parts, otherwise: PassOn): Promise<void> {
   const { incoming, outgoing, shape, dialect, route } = call
   const { limits } = parts.config
   const body = await readBody(incoming, limits.maxBodyBytes)

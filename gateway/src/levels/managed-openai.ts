@@ -3,7 +3,7 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { everlong, type OpenAISdkOptions, openai } from 'everlong/openai'
 import { eventsOf } from '../dialects/events.ts'
-import type { ManagedSdk, Sending, Way } from './managed-sdk.ts'
+import type { ManagedSdk, Sending, UpstreamWay } from './managed-sdk.ts'
 
 export type OpenAiApi = 'chat' | 'responses'
 
@@ -11,7 +11,7 @@ const listFields = { chat: 'messages', responses: 'input' } as const
 const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const
 
 export function openAiSdk(api: OpenAiApi, options: Omit<OpenAISdkOptions, 'model'>): ManagedSdk {
-  let newest: Way | undefined
+  let newest: UpstreamWay | undefined
   /** Usage of the newest answer. Known when its stream has ended, for which the next request waits. */
   let reported: Promise<object | undefined> | undefined
   const create = async (body: object) => {
@@ -46,7 +46,7 @@ export function openAiSdk(api: OpenAiApi, options: Omit<OpenAISdkOptions, 'model
   }
 }
 
-async function usageOf(response: Response, { context }: Way): Promise<object | undefined> {
+async function usageOf(response: Response, { context }: UpstreamWay): Promise<object | undefined> {
   return objectAt(await context.parse(response), 'usage')
 }
 
@@ -64,7 +64,7 @@ class Refused extends Error {
     this.error = error
   }
 
-  static async by(response: Response, { context }: Way): Promise<Refused> {
+  static async by(response: Response, { context }: UpstreamWay): Promise<Refused> {
     const body = await context.parse(response)
     return new Refused(response, isObject(body) ? (body.error ?? body) : body)
   }

@@ -5,7 +5,7 @@ import type { JsonObject } from 'everlong/internal'
 export type WireRequest = { readonly body: string; readonly signal?: unknown }
 
 /** The way to the upstream of the current request. Requests without its signal are the gateway's own. */
-export type Way = {
+export type UpstreamWay = {
   readonly signal: AbortSignal
   readonly next: (request: WireRequest) => Promise<Response>
   readonly context: {
@@ -16,7 +16,7 @@ export type Way = {
   readonly failureIn: (response: Response) => JsonObject | undefined
 }
 
-export type Sending = { readonly body: JsonObject; readonly wire: Way }
+export type Sending = { readonly body: JsonObject; readonly wire: UpstreamWay }
 
 /** The engine's adapter for an API. */
 export type ManagedSdk = {

@@ -12,7 +12,7 @@ import type { ManagedSdk } from './managed-sdk.ts'
 
 export type Managed = {
   /** Call `release` when the answer has ended. */
-  readonly use: (conversation: ManagedConversation) => Using
+  readonly use: (conversation: ManagedConversation) => ManagedUse
   readonly close: () => Promise<void>
 }
 
@@ -22,7 +22,7 @@ export type ManagedConversation = Pick<Conversation, 'tenant' | 'session'> & {
   readonly onEvent?: (event: EngineEvent) => void
 }
 
-export type Using = Pick<ManagedSdk, 'run'> & { readonly release: () => Promise<void> }
+export type ManagedUse = Pick<ManagedSdk, 'run'> & { readonly release: () => Promise<void> }
 
 export type ManagedOptions = {
   readonly storeOf: (tenant: string) => SessionStore

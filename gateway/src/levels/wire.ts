@@ -12,7 +12,7 @@ import { requestHeaders, responseHeaders } from '../http/headers.ts'
 import { type Refusal, tooSlow, unreachable } from '../http/refusals.ts'
 import type { Parts } from '../parts.ts'
 import type { ReadableCall } from './call.ts'
-import type { Way, WireRequest } from './managed-sdk.ts'
+import type { UpstreamWay, WireRequest } from './managed-sdk.ts'
 
 type Sent = {
   readonly message: IncomingMessage
@@ -22,7 +22,7 @@ type Sent = {
   readonly failure: JsonObject | undefined
 }
 
-export type Wire = Way & {
+export type Wire = UpstreamWay & {
   /** Passes the answer to the client, to its end. */
   readonly answer: (response: Response) => Promise<Forwarded>
   /** The sent body for this answer. Undefined if it was the client's own. */

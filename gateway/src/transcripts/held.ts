@@ -166,7 +166,7 @@ function byEntries(held: HeldSession): Holding {
   return { held, version: held.version, known, isWhole: held.isWhole, newest }
 }
 
-type Knowing = {
+type KnownSession = {
   readonly idsAfter: (version: number) => Promise<readonly string[]>
   readonly remembered: Remembered | undefined
 }
@@ -175,7 +175,7 @@ type Knowing = {
  * Reads only the ids of new records if the session is still the remembered one. It may have been erased and started again. Every
  * append ends with a message, so the last id identifies it.
  */
-async function byIds(held: HeldSession, { idsAfter, remembered }: Knowing): Promise<Holding> {
+async function byIds(held: HeldSession, { idsAfter, remembered }: KnownSession): Promise<Holding> {
   const { version } = held
   const isPossible = remembered !== undefined && remembered.version > 0 && remembered.version <= version
   const [last, ...added] = isPossible ? await idsAfter(remembered.version - 1) : []

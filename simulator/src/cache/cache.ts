@@ -34,13 +34,13 @@ const maxEntries = 100_000
 export function createPromptCache(): PromptCache {
   const entries = new Map<string, Entry>()
   return {
-    look: (prompt, started, minimum) => look(entries, prompt, { started, minimum }),
+    look: (prompt, started, minimum) => lookUp(entries, prompt, { started, minimum }),
     commit: (use, started) => commit(entries, use, started),
     size: () => entries.size,
   }
 }
 
-function look(
+function lookUp(
   entries: ReadonlyMap<string, Entry>,
   prompt: Prompt,
   at: { readonly started: number; readonly minimum: number },

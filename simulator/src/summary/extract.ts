@@ -116,7 +116,7 @@ function fileFacts(calls: readonly Call[]): readonly Fact[] {
   const byPath = new Map<string, { readonly deeds: Set<string>; code: string }>()
   for (const { use, result } of calls) {
     const path = stringInput(use.input, 'path')
-    const deed = deeds[toolNamed(use.name) ?? 'Bash']
+    const deed = actionsByFile[toolNamed(use.name) ?? 'Bash']
     if (path === undefined || deed === undefined || result?.is_error) continue
     const file = byPath.get(path) ?? { deeds: new Set(), code: '' }
     file.deeds.add(deed)
@@ -131,7 +131,7 @@ function fileFacts(calls: readonly Call[]): readonly Fact[] {
   })
 }
 
-const deeds: Readonly<Record<string, string>> = { Read: 'read', Edit: 'edited', Write: 'written' }
+const actionsByFile: Readonly<Record<string, string>> = { Read: 'read', Edit: 'edited', Write: 'written' }
 
 /** Errors in results, and the next action. A call that failed and later succeeded counts as solved. */
 function errorFacts(calls: readonly Call[]): readonly Fact[] {

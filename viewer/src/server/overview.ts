@@ -28,7 +28,7 @@ export function createOverview(paths: readonly string[], thread: Thread): Overvi
   let isReading = false
   let isStopped = false
   let isFirst = true
-  const tell = () => {
+  const notifyListeners = () => {
     for (const listen of listeners) listen()
   }
   const readAll = async () => {
@@ -37,14 +37,14 @@ export function createOverview(paths: readonly string[], thread: Thread): Overvi
     for (let next = book.nextUnread(); next && !isStopped; next = book.nextUnread()) {
       const json = await thread.ask({ type: 'facts', session: next.row.id })
       book.setFacts(next, JSON.parse(json ?? '{}') as FactsOrTrouble)
-      tell()
+      notifyListeners()
     }
     isReading = false
   }
   const look = async () => {
     const before = book.version()
     book.setRows(JSON.parse((await thread.ask({ type: 'rows' })) ?? '[]') as readonly SessionRow[])
-    if (book.version() > before) tell()
+    if (book.version() > before) notifyListeners()
     // The reader ends when the server does.
     readAll().catch(() => {
       isReading = false

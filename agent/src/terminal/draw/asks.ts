@@ -24,7 +24,7 @@ export function askBox(ask: AskDialog, state: TerminalState, sheet: Sheet): Draw
 }
 
 /** At most `max` lines, because the options must stay on the screen for any request. */
-function first(lines: readonly string[], max: number): readonly string[] {
+function firstLines(lines: readonly string[], max: number): readonly string[] {
   return lines.length <= max ? lines : max < 1 ? [] : [...lines.slice(0, max - 1), '…']
 }
 
@@ -36,10 +36,10 @@ function permissionBox(dialog: PermissionDialog, sheet: Sheet, rows: number): Dr
   const choices = permissionOptions(request)
   const room = Math.max(1, rows - choices.length)
   const words = isRepeated(request) && room >= minRoom ? 'Run this command:' : oneLine(request.title)
-  const title = first(wrapSpans([{ text: words, style: 'bold' }], sheet), Math.min(maxTitle, room))
+  const title = firstLines(wrapSpans([{ text: words, style: 'bold' }], sheet), Math.min(maxTitle, room))
   const whyLines =
     request.reason === undefined ? [] : wrapSpans([{ text: oneLine(request.reason), style: 'yellow' }], sheet)
-  const why = first(whyLines, Math.min(maxReason, room - title.length))
+  const why = firstLines(whyLines, Math.min(maxReason, room - title.length))
   const head = [...title, ...why, ...requestDetail(dialog, sheet, room - title.length - why.length - 1), '']
   if (reason)
     return withEditor(head, 'Why not? Enter sends it, Esc goes back.', editorLines(reason, sheet, look), sheet)
@@ -86,7 +86,7 @@ function questionBox(dialog: QuestionsDialog, sheet: Sheet, rows: number): Drawi
   const place = questions.length > 1 ? ` (${answers.length + 1} of ${questions.length})` : ''
   const labels = questionRows(dialog)
   const title = wrapSpans([{ text: `${oneLine(question?.question ?? '')}${place}`, style: 'bold' }], sheet)
-  const head = [...first(title, Math.max(1, Math.min(maxTitle, rows - labels.length))), '']
+  const head = [...firstLines(title, Math.max(1, Math.min(maxTitle, rows - labels.length))), '']
   if (own) return withEditor(head, 'Your answer. Enter sends it, Esc goes back.', editorLines(own, sheet, look), sheet)
   const described = question?.options.filter(({ description }) => description !== undefined).length ?? 0
   const room = Math.floor((rows - labels.length - head.length + 1) / Math.max(1, described))
@@ -98,7 +98,7 @@ function questionBox(dialog: QuestionsDialog, sheet: Sheet, rows: number): Drawi
       description === undefined
         ? []
         : wrapSpans([{ text: oneLine(description), style: 'dim' }], sheet, { first: '     ', rest: '     ' })
-    return [optionLine(`${box}${oneLine(label)}`, { at, selected }, sheet), ...first(about, room)]
+    return [optionLine(`${box}${oneLine(label)}`, { at, selected }, sheet), ...firstLines(about, room)]
   })
   const keys = question?.isMultiple ? 'Space ticks, Enter sends, Esc interrupts.' : 'Enter chooses, Esc interrupts.'
   return { lines: [...head, ...options, sheet.paint('dim', cut(keys, sheet.width))] }

@@ -73,13 +73,13 @@ function rowsOf({ text, cursor }: Editor, room: number) {
   return { lines, cursor: place }
 }
 
-const mostRows = 8
+const maxRows = 8
 
 function menuLines(state: TerminalState, { width, paint }: Sheet): readonly string[] {
   const matches = menuOf(state)
   const selected = Math.min(state.completion, matches.length - 1)
-  const top = Math.max(0, Math.min(selected - mostRows + 1, matches.length - mostRows))
-  const rows = matches.slice(top, top + mostRows)
+  const top = Math.max(0, Math.min(selected - maxRows + 1, matches.length - maxRows))
+  const rows = matches.slice(top, top + maxRows)
   // In a narrow terminal, the description of a command is worth more than its full usage.
   const isNarrow = width < 60
   const names = rows.map(({ name, usage }) => oneLine(`${name}${usage === undefined || isNarrow ? '' : ` ${usage}`}`))

@@ -5,7 +5,7 @@ import type { AgentState } from '../../app.ts'
 import { columnsOf } from '../../render/width.ts'
 import type { FinishedCall } from '../host/protocol.ts'
 import { editorWith } from '../input/editor.ts'
-import { asked, hear } from '../state/hear.ts'
+import { applyEvent, withAsk } from '../state/apply-event.ts'
 import { type Content, type Detail, firstState, sheetOf, type TerminalState, withDetail } from '../state/state.ts'
 import { itemLines } from './items.ts'
 import { drawLive } from './live.ts'
@@ -36,7 +36,7 @@ const state: TerminalState = {
 const permission = (detail: 'diff' | 'text') => {
   const text = detail === 'diff' ? (call.diff ?? '') : hostile('command')
   const request = { toolUseId: 't', tool: hostile('tool'), title: hostile('title'), reason: hostile('reason') }
-  return asked(state, 1, {
+  return withAsk(state, 1, {
     type: 'permission',
     request: { ...request, rules: [hostile('rule')], detail: { type: detail, text } },
   })
@@ -69,12 +69,12 @@ const places: readonly (readonly [string, TerminalState])[] = [
   ['the prompt, what runs and what is queued', state],
   ['a completion menu', { ...state, editor: editorWith('@a'), found: { typed: 'a', files: [hostile('file')] } }],
   ['the status of a command', { ...state, command: hostile('/command') }],
-  ['the status of a retry', hear(state, retrying, 0)],
+  ['the status of a retry', applyEvent(state, retrying, 0)],
   ['the status of a compaction', { ...state, compaction: { startedAt: 0, tokens: 1, phase: 'summarizing' } }],
   ['a permission with a command', permission('text')],
   ['a permission with a diff', permission('diff')],
-  ['a question about trust', asked(state, 1, { type: 'permission', request: trust })],
-  ['questions of the agent', asked(state, 1, { type: 'questions', questions })],
+  ['a question about trust', withAsk(state, 1, { type: 'permission', request: trust })],
+  ['questions of the agent', withAsk(state, 1, { type: 'questions', questions })],
   ['a list to choose from', { ...state, overlay: picker }],
   ['a call in full', viewing({ type: 'call', call })],
   ['a receipt in full', viewing({ type: 'receipt', receipt, line: hostile('line'), original })],

@@ -114,7 +114,7 @@ function setupLines(why: string, { title, steps }: SetupScreen, sheet: Sheet): r
 
 /** Folds a long paste as the editor did. */
 function promptLines({ text, images = [] }: Prompt, sheet: Sheet): readonly string[] {
-  const shown = text.split('\n').length > mostPromptLines ? foldedPrompt(text) : safeText(text)
+  const shown = text.split('\n').length > maxPromptLines ? foldedPrompt(text) : safeText(text)
   const extra = images.length > 0 && !text.includes('[Image #') ? ` [${counted(images.length, 'image')}]` : ''
   return wrapSpans([{ text: shown + extra, style: ['bold', 'cyan'] }], sheet, {
     first: sheet.paint('cyan', '› '),
@@ -122,7 +122,7 @@ function promptLines({ text, images = [] }: Prompt, sheet: Sheet): readonly stri
   })
 }
 
-const mostPromptLines = 20
+const maxPromptLines = 20
 
 /** A person's own words are before or after the pasted text, so the first and the last line are shown. */
 function foldedPrompt(text: string): string {
@@ -141,19 +141,19 @@ function callLines(call: FinishedCall, sheet: ItemSheet): readonly string[] {
   // The person has read and approved the plan, so all of it stays.
   if (call.plan !== undefined && !call.isError) return [line, ...indented(markdownLines(call.plan, inside))]
   if (call.name === '!')
-    return [line, ...folded(wrapText(safeText(call.output).trimEnd(), width - 4), mostShellLines, sheet)]
+    return [line, ...folded(wrapText(safeText(call.output).trimEnd(), width - 4), maxShellLines, sheet)]
   if (call.isError) {
     const reason = isCut ? reasonLines(call, inside) : []
     return [line, ...reason, ...(call.name === 'Bash' ? failedLines(call, inside) : [])]
   }
-  return call.diff === undefined ? [line] : [line, ...folded(diffLines(call.diff, inside), mostDiffLines, sheet)]
+  return call.diff === undefined ? [line] : [line, ...folded(diffLines(call.diff, inside), maxDiffLines, sheet)]
 }
 
 /** Why a call failed, if it has no room next to the name. */
 function reasonLines({ outcome }: FinishedCall, { paint, width }: ItemSheet): readonly string[] {
   const lines = wrapText(oneLine(outcome), width)
-  const left = lines.slice(0, mostReasonLines)
-  if (lines.length > left.length) left.push(cut(`${left.pop() ?? ''} ${lines[mostReasonLines] ?? ''}`, width))
+  const left = lines.slice(0, maxReasonLines)
+  if (lines.length > left.length) left.push(cut(`${left.pop() ?? ''} ${lines[maxReasonLines] ?? ''}`, width))
   return indented(left.map((line) => paint('dim', line)))
 }
 
@@ -163,15 +163,15 @@ function failedLines({ output }: FinishedCall, { paint, width, expand }: ItemShe
     .split('\n')
     .slice(1)
     .filter((line) => line.trim() !== '')
-  const left = lines.length - mostFailedLines
+  const left = lines.length - maxFailedLines
   const before = left > 0 ? [`… ${counted(left, 'line')} before, ${expandOf({ expand })} shows them`] : []
-  return indented([...before, ...lines.slice(-mostFailedLines)].map((line) => paint('dim', cut(line, width))))
+  return indented([...before, ...lines.slice(-maxFailedLines)].map((line) => paint('dim', cut(line, width))))
 }
 
-const mostReasonLines = 3
-const mostFailedLines = 5
-const mostDiffLines = 12
-const mostShellLines = 20
+const maxReasonLines = 3
+const maxFailedLines = 5
+const maxDiffLines = 12
+const maxShellLines = 20
 
 function folded(lines: readonly string[], most: number, { paint, width, expand }: ItemSheet): readonly string[] {
   const left = lines.length - most

@@ -5,7 +5,7 @@ import type { AgentState } from '../../app.ts'
 import { columnsOf } from '../../render/width.ts'
 import type { GaugeReading } from '../host/protocol.ts'
 import { editorWith } from '../input/editor.ts'
-import { asked } from '../state/hear.ts'
+import { withAsk } from '../state/apply-event.ts'
 import { firstState, type TerminalState } from '../state/state.ts'
 import { drawLive } from './live.ts'
 
@@ -106,7 +106,7 @@ test('whatever is shown, in whatever size, no line is too wide and the screen is
         }
         const { request: given } = shown
         const drawn = given
-          ? asked(state, 1, {
+          ? withAsk(state, 1, {
               type: 'permission',
               request: {
                 toolUseId: 't',
@@ -265,7 +265,7 @@ describe('a question about a command', () => {
     const other = { id: 't2', name: 'Task', subject: 'explore: Look', input: '' }
     const running = [call, other].map((each) => ({ call: each, startedAt: 0, steps: 0 }))
     return drawLive(
-      asked({ ...ready, agent: { ...agent, isBusy: true }, running }, 1, { type: 'permission', request }),
+      withAsk({ ...ready, agent: { ...agent, isBusy: true }, running }, 1, { type: 'permission', request }),
       0,
     )
   }

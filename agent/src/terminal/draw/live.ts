@@ -71,7 +71,7 @@ function runningLines(state: TerminalState, { width, paint }: Sheet, now: number
   // The open question already describes this call.
   const asking = ask?.type === 'permission' ? ask.request.toolUseId : undefined
   const running = state.running.filter(({ call }) => call.id !== asking)
-  const shown = running.slice(0, mostRunning).flatMap(({ call, startedAt, steps, step, spent, output }) => {
+  const shown = running.slice(0, maxRunning).flatMap(({ call, startedAt, steps, step, spent, output }) => {
     const done = steps > 0 || spent ? `${workLine({ calls: steps, ...spent })}, ` : ''
     const end = cut(` · ${done}${secondsSince(startedAt, now)}`, width - 2 - minTitle)
     const title = cut(titleOf(call), width - 2 - columnsOf(end))
@@ -81,11 +81,11 @@ function runningLines(state: TerminalState, { width, paint }: Sheet, now: number
       ...below.map((line) => paint('dim', `  ${cut(oneLine(line), width - 2)}`)),
     ]
   })
-  const left = running.length - mostRunning
+  const left = running.length - maxRunning
   return left > 0 ? [...shown, paint('dim', `  and ${left} more`)] : shown
 }
 
-const mostRunning = 5
+const maxRunning = 5
 const minTitle = 8
 
 function titleOf(call: Call): string {
@@ -153,12 +153,12 @@ function queuedLines({ agent, early }: TerminalState, { width, paint }: Sheet): 
   const queued = agent?.queued ?? early
   if (queued.length === 0) return []
   const lines = queued
-    .slice(-mostQueued)
+    .slice(-maxQueued)
     .map(({ text, command }) => paint('dim', cut(`› ${oneLine(command ?? text)}`, width)))
   return [paint('dim', cut(queuedTitle(queued.length, agent !== undefined), width)), ...lines]
 }
 
-const mostQueued = 3
+const maxQueued = 3
 
 function queuedTitle(queued: number, isStarted: boolean): string {
   return `Queued (${queued}), sent ${isStarted ? 'with the next request. ↑ edits:' : 'when the agent is ready:'}`

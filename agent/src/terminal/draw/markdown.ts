@@ -23,12 +23,12 @@ export function splitFinished(text: string): { readonly finished: string; readon
 }
 
 /** Characters. Code is colored again with each of its lines. */
-const longestBlock = { code: 4_000, other: 8_000 }
+const maxBlockLength = { code: 4_000, other: 8_000 }
 
 /** A very long code block or list is split between lines, so that the time to draw it stays bounded. */
 function splitLong(text: string): { readonly finished: string; readonly rest: string } {
   const [, fence, info = ''] = openFence.exec(text) ?? []
-  const longest = fence === undefined ? longestBlock.other : longestBlock.code
+  const longest = fence === undefined ? maxBlockLength.other : maxBlockLength.code
   const end = text.length > longest ? text.lastIndexOf('\n') + 1 : 0
   const isOnlyFence = fence !== undefined && text.indexOf('\n') + 1 === end
   if (end === 0 || isOnlyFence) return { finished: '', rest: text }

@@ -7,8 +7,8 @@ import { workLine } from '../../render/work.ts'
 import { readTodos } from '../../todos.ts'
 import type { Call, UiEvent } from './protocol.ts'
 
-const mostOutput = 40_000
-const mostInput = 20_000
+const maxOutput = 40_000
+const maxInput = 20_000
 
 export function callOf(
   { toolUseId: id, name, input }: Omit<Extract<LoopEvent, { readonly type: 'tool-started' }>, 'type'>,
@@ -16,12 +16,12 @@ export function callOf(
 ): Call {
   const diff = diffOf(input)
   const todos = name === 'TodoWrite' ? readTodos(input) : undefined
-  const plan = name === 'ExitPlanMode' ? stringAt(input, 'plan')?.slice(0, mostInput) : undefined
+  const plan = name === 'ExitPlanMode' ? stringAt(input, 'plan')?.slice(0, maxInput) : undefined
   return {
     id,
     name,
     subject: subjectOf({ name, input }, folder),
-    input: JSON.stringify(input, null, 2)?.slice(0, mostInput) ?? '',
+    input: JSON.stringify(input, null, 2)?.slice(0, maxInput) ?? '',
     ...(parent === undefined ? {} : { parent }),
     ...(diff === undefined ? {} : { diff }),
     ...(todos === undefined ? {} : { todos }),
@@ -46,7 +46,7 @@ export function finishedCall(
   const output = outputOf(content)
   const own = withoutRoot(outcomeOf({ name, input: undefined, output, isError }), folder)
   const outcome = work === undefined ? own : `${own}, ${workLine(work)}`
-  const shown = { ...rest, output: output.slice(0, mostOutput), outcome, isError }
+  const shown = { ...rest, output: output.slice(0, maxOutput), outcome, isError }
   return { type: 'call-finished', call: diff === undefined || isError ? shown : { ...shown, diff } }
 }
 

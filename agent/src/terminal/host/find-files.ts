@@ -3,8 +3,8 @@ import { basename, relative } from 'node:path'
 import { slashed } from '../../files/paths.ts'
 import { walk } from '../../files/walk.ts'
 
-const mostFound = 50
-const mostFiles = 50_000
+const maxFound = 50
+const maxFiles = 50_000
 /** The list is reused for this long, so that typing does not read the disk with every letter. */
 const freshMs = 5_000
 
@@ -13,7 +13,7 @@ export function createFileFinder(folder: string): (typed: string) => Promise<rea
   let listedAt = 0
   const list = async () => {
     const { signal } = new AbortController()
-    const { files } = await walk(folder, { root: folder, signal, most: mostFiles })
+    const { files } = await walk(folder, { root: folder, signal, most: maxFiles })
     return files.map((file) => slashed(relative(folder, file)))
   }
   return async (typed) => {
@@ -36,5 +36,5 @@ export function bestMatches(files: readonly string[], typed: string): readonly s
     return path.includes(wanted) ? [{ file, rank: name.includes(wanted) ? 1 : 2 }] : []
   })
   ranked.sort((a, b) => a.rank - b.rank || a.file.length - b.file.length || (a.file < b.file ? -1 : 1))
-  return ranked.slice(0, mostFound).map(({ file }) => file)
+  return ranked.slice(0, maxFound).map(({ file }) => file)
 }

@@ -126,14 +126,14 @@ export function readGauge(agent: Agent): GaugeReading | undefined {
   }
 }
 
-type Known = {
+type KnownCall = {
   readonly calls: ReadonlyMap<string, Call>
   readonly diffs: ReadonlyMap<string, string>
   readonly works: ReadonlyMap<string, Work>
   readonly folder: string
 }
 
-function uiEvents(event: AgentEvent, { calls, diffs, works, folder }: Known): readonly UiEvent[] {
+function uiEvents(event: AgentEvent, { calls, diffs, works, folder }: KnownCall): readonly UiEvent[] {
   switch (event.type) {
     case 'stream':
       if (event.event.type === 'retrying') return [{ type: 'restarted' }]

@@ -6,8 +6,8 @@ import { interruptedText } from '../../interrupted.ts'
 import { callOf, finishedCall } from './calls.ts'
 import type { UiEvent } from './protocol.ts'
 
-const mostMessages = 20
-const mostCharacters = 1_000
+const maxMessages = 20
+const maxCharacters = 1_000
 
 export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
   const messages = agent.session().messages()
@@ -18,7 +18,7 @@ export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
         .map((block) => [block.tool_use_id, block] as const),
     ),
   )
-  return messages.slice(-mostMessages).flatMap((message) => [
+  return messages.slice(-maxMessages).flatMap((message) => [
     ...saidIn(message),
     ...blocksOf(message.content)
       .filter(isToolUse)
@@ -40,7 +40,7 @@ function saidIn({ role, origin, content }: ViewMessage): readonly UiEvent[] {
 }
 
 function answerIn(whole: string): readonly UiEvent[] {
-  const text = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole
+  const text = whole.length > maxCharacters ? `${whole.slice(0, maxCharacters)}…` : whole
   return text === '' ? [] : [{ type: 'answer', text }]
 }
 

@@ -75,7 +75,7 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
 }
 
 /** Maximum characters of a message for the terminal. The transcript has all of them. */
-const mostOriginal = 4_000
+const maxOriginal = 4_000
 
 function callsOf(
   agent: Agent,
@@ -98,7 +98,7 @@ function callsOf(
     original: async (receipt: string) =>
       (await originalOf(agent.session(), receipt)).map(({ role, content }) => {
         const text = textOf(content)
-        return { role, text: text.slice(0, mostOriginal), isCut: text.length > mostOriginal }
+        return { role, text: text.slice(0, maxOriginal), isCut: text.length > maxOriginal }
       }),
     close: async () => {
       narrator.stop()

@@ -5,7 +5,7 @@ import type { Image } from './pastes.ts'
 type Pasted = { readonly type: 'image'; readonly image: Image } | { readonly type: 'none'; readonly why: string }
 
 /** The API's limit for one image. */
-const mostBytes = 3_750_000
+const maxBytes = 3_750_000
 
 const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   linux: [
@@ -24,7 +24,7 @@ export async function imageInClipboard(platform: string = process.platform): Pro
     const bytes = await outputOf(name, args)
     isThere ||= bytes !== undefined
     if (!bytes || !isPng(bytes)) continue
-    if (bytes.length > mostBytes) return { type: 'none', why: 'The image in the clipboard is too large to attach.' }
+    if (bytes.length > maxBytes) return { type: 'none', why: 'The image in the clipboard is too large to attach.' }
     return { type: 'image', image: { mediaType: 'image/png', base64: bytes.toString('base64') } }
   }
   return {
@@ -45,7 +45,7 @@ function outputOf(name: string, args: readonly string[]): Promise<Buffer | undef
     let size = 0
     child.stdout.on('data', (part: Buffer) => {
       size += part.length
-      if (size <= mostBytes + part.length) parts.push(part)
+      if (size <= maxBytes + part.length) parts.push(part)
     })
     child.once('error', () => resolve(undefined))
     child.once('close', () => resolve(Buffer.concat(parts)))

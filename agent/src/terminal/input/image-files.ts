@@ -14,7 +14,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 }
 
 /** The API's limit for one image. */
-const mostBytes = 3_750_000
+const maxBytes = 3_750_000
 
 export type ImageFile =
   | { readonly type: 'image'; readonly name: string; readonly image: Image }
@@ -28,7 +28,7 @@ export function imageIn(pasted: string, folder: string): ImageFile | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found?.isFile()) return undefined
   const name = basename(path)
-  if (found.size > mostBytes) return { type: 'too-large', name, bytes: found.size }
+  if (found.size > maxBytes) return { type: 'too-large', name, bytes: found.size }
   return { type: 'image', name, image: { mediaType, base64: readFileSync(path).toString('base64') } }
 }
 

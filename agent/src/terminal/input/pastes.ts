@@ -5,8 +5,8 @@ export type Image = { readonly mediaType: string; readonly base64: string }
 
 export type Paste = { readonly mark: string; readonly text: string; readonly image?: Image }
 
-const mostLines = 5
-const mostCharacters = 800
+const maxLines = 5
+const maxCharacters = 800
 
 /** Short pastes are inserted unchanged. Control characters are removed. */
 export function foldPaste(
@@ -15,8 +15,8 @@ export function foldPaste(
 ): { readonly shown: string; readonly pastes: readonly Paste[] } {
   const text = safeText(pasted)
   const lines = text.replace(/\n$/, '').split('\n').length
-  if (lines <= mostLines && text.length <= mostCharacters) return { shown: text, pastes }
-  const size = lines > mostLines ? `${lines} lines` : `${text.length} characters`
+  if (lines <= maxLines && text.length <= maxCharacters) return { shown: text, pastes }
+  const size = lines > maxLines ? `${lines} lines` : `${text.length} characters`
   const mark = `[Pasted #${nextNumber(pastes)}: ${size}]`
   return { shown: mark, pastes: [...pastes, { mark, text }] }
 }

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { AgentState } from '../../app.ts'
 import { editorWith } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
+import { withAsk } from './apply-event.ts'
 import type { Effect } from './effects.ts'
-import { asked } from './hear.ts'
 import { press } from './press.ts'
 import { firstState, type TerminalState } from './state.ts'
 
@@ -56,6 +56,6 @@ test('? in an empty prompt lists the keys until the next key, and a second one i
   expect(shown(typed('?'))).toEqual([false, '?', []])
   expect(shown(typed('a'), typed('?'))).toEqual([false, 'a?', []])
   const request = { toolUseId: 't', tool: 'Bash', title: 'Run npm test' }
-  const asking = asked(ready, 7, { type: 'permission', request })
+  const asking = withAsk(ready, 7, { type: 'permission', request })
   expect(pressed(asking, typed('?')).state.showsKeys).toBe(false)
 })

@@ -5,8 +5,8 @@ import type { Receipt } from '../../receipt.ts'
 import type { FinishedCall, UiEvent } from '../host/protocol.ts'
 import { editorWith } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
+import { applyEvent, settle, startedState, withAsk, withdrawn } from './apply-event.ts'
 import type { Effect } from './effects.ts'
-import { asked, greet, hear, settle, withdrawn } from './hear.ts'
 import { press } from './press.ts'
 import { permissionOptions } from './press-asks.ts'
 import { firstState, type TerminalState, withoutPrinted } from './state.ts'
@@ -24,7 +24,7 @@ const call: FinishedCall = {
 }
 
 function after(state: TerminalState, ...events: readonly UiEvent[]): TerminalState {
-  return events.reduce((before, event) => hear(before, event, 0), state)
+  return events.reduce((before, event) => applyEvent(before, event, 0), state)
 }
 
 const task = { id: 'bash-1', title: 'Ticks', isRunning: true }
@@ -32,9 +32,9 @@ const task = { id: 'bash-1', title: 'Ticks', isRunning: true }
 const contents = ({ items }: TerminalState) => items.map((item) => item && { ...item, hasGap: undefined })
 
 describe('the time of a call', () => {
-  const begun = hear(ready, { type: 'call-started', call }, 1_000)
+  const begun = applyEvent(ready, { type: 'call-started', call }, 1_000)
   const took = (state: TerminalState, now: number) =>
-    contents(hear(state, { type: 'call-finished', call }, now)).map((item) =>
+    contents(applyEvent(state, { type: 'call-finished', call }, now)).map((item) =>
       item?.type === 'call' ? item.call.tookMs : undefined,
     )
   const request = { toolUseId: 'c1', tool: 'Bash', title: 'Run it' }
@@ -44,17 +44,17 @@ describe('the time of a call', () => {
   })
 
   test('does not include the time in which the person was asked about it', () => {
-    const asking = asked(begun, 7, { type: 'permission', request })
+    const asking = withAsk(begun, 7, { type: 'permission', request })
     expect(took(press(asking, { key: 'text', text: 'y' }, 60_000).state, 63_000)).toEqual([3_000])
     // Moving the selection is no answer.
     const moved = press(press(asking, { key: 'down' }, 50_000).state, { key: 'up' }, 55_000).state
     expect(took(moved, 63_000)).toEqual([62_000])
-    const other = asked(begun, 7, { type: 'permission', request: { ...request, toolUseId: 'c2' } })
+    const other = withAsk(begun, 7, { type: 'permission', request: { ...request, toolUseId: 'c2' } })
     expect(took(press(other, { key: 'text', text: 'y' }, 60_000).state, 63_000)).toEqual([62_000])
   })
 
   test('does not include the time of a question of the agent', () => {
-    const asking = asked(begun, 7, {
+    const asking = withAsk(begun, 7, {
       type: 'questions',
       questions: [{ question: 'Which?', options: [{ label: 'A' }], isMultiple: false }],
     })
@@ -337,7 +337,7 @@ const request = {
   rules: ['Bash(npm test:*)'],
   places: ['project', 'user'],
 } as const
-const asking = asked(ready, 7, { type: 'permission', request })
+const asking = withAsk(ready, 7, { type: 'permission', request })
 
 describe('dialogs', () => {
   test('a permission is allowed, always allowed, or denied with a reason', () => {
@@ -356,7 +356,7 @@ describe('dialogs', () => {
   test('Shift+Tab accepts all edits where that is offered, and never moves to another answer', () => {
     const edit = { toolUseId: 't', tool: 'Edit', title: 'Edit a.ts', rules: ['Edit(/a.ts)'], offersEdits: true }
     const accepted = [{ type: 'answer', id: 7, answer: { type: 'accept-edits' } }]
-    const editing = asked(ready, 7, { type: 'permission', request: edit })
+    const editing = withAsk(ready, 7, { type: 'permission', request: edit })
     expect([pressed(editing, 'shift+tab').effects, pressed(editing, typed('e')).effects]).toEqual([accepted, accepted])
     expect(pressed(asking, 'shift+tab', 'enter').effects).toEqual([
       { type: 'answer', id: 7, answer: { type: 'allow' } },
@@ -379,7 +379,7 @@ describe('dialogs', () => {
 
   test('whether to trust a folder starts at no, and Esc, Enter and n mean no without a reason', () => {
     const trust = { toolUseId: '', tool: 'Settings', title: 'Trust it', answers: { yes: 'Trust', no: 'Do not' } }
-    const state = asked(firstState, 7, { type: 'permission', request: trust })
+    const state = withAsk(firstState, 7, { type: 'permission', request: trust })
     const no = [{ type: 'answer', id: 7, answer: { type: 'deny' } }]
     expect(['enter', 'escape'].map((key) => pressed(state, key).effects)).toEqual([no, no])
     expect(pressed(state, typed('n')).effects).toEqual(no)
@@ -388,7 +388,7 @@ describe('dialogs', () => {
 
   test('Ctrl+O prints the whole of what a permission is asked for, and the question stays', () => {
     const detail = { type: 'text', text: 'a\nb' } as const
-    const state = asked(ready, 7, { type: 'permission', request: { ...request, detail } })
+    const state = withAsk(ready, 7, { type: 'permission', request: { ...request, detail } })
     const { state: after, effects } = pressed(state, 'ctrl+o')
     expect(after.items.at(-1)).toEqual({
       type: 'detail',
@@ -401,7 +401,7 @@ describe('dialogs', () => {
 
   test('a dialog that comes up in the middle of a word takes no letter and no Enter for an answer', () => {
     const typing = press(ready, typed('y'), 1_000).state
-    const surprised = asked(typing, 7, { type: 'permission', request })
+    const surprised = withAsk(typing, 7, { type: 'permission', request })
     const { state, effects } = press(surprised, typed('es'), 1_200)
     expect([state.editor.text, state.asks.length, effects]).toEqual(['yes', 1, []])
     expect(press(state, typed('y'), 5_000).effects).toEqual([{ type: 'answer', id: 7, answer: { type: 'allow' } }])
@@ -413,7 +413,10 @@ describe('dialogs', () => {
 
   test('several answers are ticked with Space and sent with Enter', () => {
     const options = [{ label: 'A' }, { label: 'B' }]
-    const state = asked(ready, 8, { type: 'questions', questions: [{ question: 'Which?', options, isMultiple: true }] })
+    const state = withAsk(ready, 8, {
+      type: 'questions',
+      questions: [{ question: 'Which?', options, isMultiple: true }],
+    })
     expect(pressed(state, typed(' '), 'down', typed(' '), 'enter').effects).toEqual([
       { type: 'answer', id: 8, answer: [['A', 'B']] },
     ])
@@ -422,7 +425,7 @@ describe('dialogs', () => {
   test('each of several questions starts without ticks, at its first answer, and without the text typed before', () => {
     const options = [{ label: 'A' }, { label: 'B' }]
     const question = { question: 'Which?', options, isMultiple: true }
-    const state = asked(ready, 8, { type: 'questions', questions: [question, question, question] })
+    const state = withAsk(ready, 8, { type: 'questions', questions: [question, question, question] })
     const second = pressed(state, 'down', typed(' '), 'enter').state
     const third = pressed(second, 'up', 'enter', typed('mine'), 'enter').state
     expect(pressed(third, 'enter').effects).toEqual([{ type: 'answer', id: 8, answer: [['B'], ['mine'], ['A']] }])
@@ -445,6 +448,6 @@ test('what is sent before the agent is there is shown as queued, and gone once i
   const early = pressed({ ...firstState, editor: editorWith('hello') }, 'enter')
   expect(early.effects).toEqual([{ type: 'submit', prompt: { text: 'hello' }, shown: 'hello' }])
   expect([early.state.early, early.state.editor.text]).toEqual([[{ text: 'hello' }], ''])
-  const started = greet(early.state, { state: idle, commands: [], past: [], notices: [] }, 0)
+  const started = startedState(early.state, { state: idle, commands: [], past: [], notices: [] }, 0)
   expect(started.early).toEqual([])
 })

@@ -191,7 +191,7 @@ export function sheetOf({ size, isColored }: Pick<TerminalState, 'size' | 'isCol
   return createSheet({ width: Math.max(10, size.columns), isColored })
 }
 
-const mostDetails = 50
+const maxDetails = 50
 
 export function withItem(state: TerminalState, content: Content): TerminalState {
   const isPacked = packed.has(content.type) || (content.type === 'answer' && continuesCode(content.text))
@@ -204,7 +204,7 @@ export function withItem(state: TerminalState, content: Content): TerminalState 
 const packed: ReadonlySet<Content['type']> = new Set(['call', 'notice'])
 
 export function withDetail(state: TerminalState, detail: Detail): TerminalState {
-  return { ...state, details: [...state.details, detail].slice(-mostDetails) }
+  return { ...state, details: [...state.details, detail].slice(-maxDetails) }
 }
 
 /** After items have been printed, their contents are no longer needed. */

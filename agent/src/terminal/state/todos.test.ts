@@ -1,13 +1,13 @@
 // The list of steps that the terminal keeps.
 import { expect, test } from 'vitest'
 import type { UiEvent } from '../host/protocol.ts'
-import { hear } from './hear.ts'
+import { applyEvent } from './apply-event.ts'
 import { firstState, type TerminalState } from './state.ts'
 
 const call = { id: 'c1', name: 'TodoWrite', subject: '', input: '', output: '', outcome: 'noted', isError: false }
 
 function after(state: TerminalState, ...events: readonly UiEvent[]): TerminalState {
-  return events.reduce((before, event) => hear(before, event, 0), state)
+  return events.reduce((before, event) => applyEvent(before, event, 0), state)
 }
 
 test('the newest list of steps is kept, but not one that failed, of a sub-agent, or of another session', () => {

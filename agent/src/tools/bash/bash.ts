@@ -11,16 +11,11 @@ import { type ProcessEnd, type RunningProcess, startProcess } from './process.ts
 import { sandboxNote } from './sandbox-note.ts'
 
 const defaultTimeoutMs = 120_000
-const longestTimeoutMs = 600_000
+const maxTimeoutMs = 600_000
 
 const plainInput = z.object({
   command: z.string().min(1).max(100_000).describe('The command. Every command starts in the workspace folder.'),
-  timeout: z
-    .int()
-    .min(1)
-    .max(longestTimeoutMs)
-    .optional()
-    .describe('In milliseconds. Default: 120,000; at most 600,000.'),
+  timeout: z.int().min(1).max(maxTimeoutMs).optional().describe('In milliseconds. Default: 120,000; at most 600,000.'),
   description: z.string().optional().describe('What it does, in five to ten words.'),
   run_in_background: z
     .boolean()
@@ -130,7 +125,7 @@ type Run = BashOptions & {
   /** Set if it runs in the sandbox. */
   readonly sheltered?: Sheltered
 }
-type Started = {
+type StartedCommand = {
   readonly output: Output
   readonly child: RunningProcess
   readonly isFull: () => boolean
@@ -138,7 +133,7 @@ type Started = {
   readonly refused: () => readonly Refusal[]
 }
 
-function start({ kit, given, context, running, sheltered }: Run, onLine?: (line: string) => void): Started {
+function start({ kit, given, context, running, sheltered }: Run, onLine?: (line: string) => void): StartedCommand {
   let isFull = false
   const onFull = () => {
     isFull = true
@@ -241,7 +236,7 @@ function runInBackground(input: Run): ToolOutput {
   }
 }
 
-function movedToBackground(input: Run, started: Started): ToolOutput {
+function movedToBackground(input: Run, started: StartedCommand): ToolOutput {
   const text = started.output.take()
   const id = keepAsTask(input, started)
   return {
@@ -251,7 +246,7 @@ function movedToBackground(input: Run, started: Started): ToolOutput {
 }
 
 /** Returns the id of the task. */
-function keepAsTask({ given, context, tasks }: Run, { output, child }: Started): string {
+function keepAsTask({ given, context, tasks }: Run, { output, child }: StartedCommand): string {
   const id = newTaskId('bash')
   const title = given.description ?? firstLine(given.command)
   const ended = child.ended.then(({ code, problem }) =>

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Redactor } from '../../permissions/secrets.ts'
 import { problemOf } from '../kit.ts'
-import { cleanLine, createPreview, mostInline } from './preview.ts'
+import { cleanLine, createPreview, maxInline } from './preview.ts'
 
 export type OutputOptions = {
   readonly redactor: Redactor
@@ -24,9 +24,9 @@ export type Output = {
   readonly recent: () => readonly string[]
 }
 
-const largestFile = 64 * 1024 * 1024
+const maxFileBytes = 64 * 1024 * 1024
 /** A line without an end is cut here. */
-const longestPiece = 64 * 1024
+const maxPieceLength = 64 * 1024
 const maxRecent = 200
 
 export function createOutput({ redactor, path, onFull, onLine }: OutputOptions): Output {
@@ -54,22 +54,22 @@ export function createOutput({ redactor, path, onFull, onLine }: OutputOptions):
     recent.push(line)
     if (recent.length > 2 * maxRecent) recent = recent.slice(-maxRecent)
     onLine?.(line)
-    const isOver = size > largestFile || lost !== undefined
+    const isOver = size > maxFileBytes || lost !== undefined
     size += line.length + 1
     if (isOver) return
     if (file !== undefined) store(`${line}\n`)
     else early.push(line)
-    if (file === undefined && size > mostInline) {
+    if (file === undefined && size > maxInline) {
       store(`${early.join('\n')}\n`)
       early = []
     }
-    if (size > largestFile) onFull()
+    if (size > maxFileBytes) onFull()
   }
   const addText = (text: string) => {
     const lines = (partial + text).split('\n')
     partial = lines.pop() ?? ''
     for (const line of lines) addLine(cleanLine(line))
-    if (partial.length > longestPiece) {
+    if (partial.length > maxPieceLength) {
       addLine(cleanLine(partial))
       partial = ''
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cleanLine, createPreview, mostInline } from './preview.ts'
+import { cleanLine, createPreview, maxInline } from './preview.ts'
 
 /** The preview of this many lines of 100 characters with their line ends; `replaced` by their number, counted from 1. */
 function previewOf(count: number, replaced: Readonly<Record<number, string>> = {}) {
@@ -9,13 +9,13 @@ function previewOf(count: number, replaced: Readonly<Record<number, string>> = {
 }
 
 test('an output of exactly the limit is shown in full, and one more character makes it long', () => {
-  const lines = mostInline / 100
+  const lines = maxInline / 100
   expect(previewOf(lines).isLong()).toBe(false)
   expect(previewOf(lines).text().split('\n')).toHaveLength(lines)
   const long = previewOf(lines)
   long.add('')
   expect(long.isLong()).toBe(true)
-  expect(long.size()).toEqual({ characters: mostInline + 1, lines: lines + 1 })
+  expect(long.size()).toEqual({ characters: maxInline + 1, lines: lines + 1 })
 })
 
 test('of a long output, the first and the last lines are shown, and the errors between them up to the last line left out', () => {

@@ -3,11 +3,11 @@
 import { stripVTControlCharacters } from 'node:util'
 import { shortened } from '../read-range.ts'
 
-export const mostInline = 30_000
-const mostHead = 4_000
-const mostTail = 10_000
-const mostErrors = 20
-const longestLine = 1_000
+export const maxInline = 30_000
+const maxHead = 4_000
+const maxTail = 10_000
+const maxErrors = 20
+const maxLineLength = 1_000
 
 const looksWrong =
   /\b(?:error|errors|fail|failed|failure|fatal|panic|exception|traceback|denied|cannot|undefined reference)\b|(?:Error|Exception):/i
@@ -31,22 +31,22 @@ export function createPreview(): Preview {
   const add = (line: string) => {
     lines++
     characters += line.length + 1
-    if (characters <= mostInline) all.push(line)
+    if (characters <= maxInline) all.push(line)
     else all = []
-    const short = shortened(line, longestLine)
-    if (headSize < mostHead) {
+    const short = shortened(line, maxLineLength)
+    if (headSize < maxHead) {
       head.push(short)
       headSize += short.length + 1
       return
     }
-    if (errors.length < mostErrors && looksWrong.test(short)) errors.push(`${lines}: ${shortened(line, 300)}`)
+    if (errors.length < maxErrors && looksWrong.test(short)) errors.push(`${lines}: ${shortened(line, 300)}`)
     tail.push(short)
     tailSize += short.length + 1
-    while (tailSize > mostTail && tail.length > 1) {
+    while (tailSize > maxTail && tail.length > 1) {
       tailSize -= (tail.shift()?.length ?? 0) + 1
     }
   }
-  const isLong = () => characters > mostInline
+  const isLong = () => characters > maxInline
   const cut = () => {
     const between = lines - head.length - tail.length
     const inBetween = errors.filter((line) => Number.parseInt(line, 10) <= lines - tail.length)

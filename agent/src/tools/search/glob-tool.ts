@@ -9,7 +9,7 @@ import type { AnyTool } from '../../tool.ts'
 import { failed, guardedTool, type Kit } from '../kit.ts'
 import { folderProblem } from './folder.ts'
 
-const mostShown = 200
+const maxShown = 200
 
 const input = z.object({
   pattern: z.string().min(1).max(1_000).describe('Such as **/*.ts or src/**/index.{js,ts}.'),
@@ -56,9 +56,9 @@ export function nameFor({ workspace }: Kit, file: string): string {
 function listText(names: readonly string[], isCut: boolean): string {
   const note = isCut ? '\n[There are too many files to look at all of them: search in a folder below.]' : ''
   if (names.length === 0) return `No files match.${note}`
-  const more = names.length - mostShown
+  const more = names.length - maxShown
   const rest = more > 0 ? `\n[${more} more files match: use a narrower pattern.]` : ''
-  return `${names.slice(0, mostShown).join('\n')}${rest}${note}`
+  return `${names.slice(0, maxShown).join('\n')}${rest}${note}`
 }
 
 /** Files of the same age are ordered by name. */

@@ -15,8 +15,8 @@ export type GrepResults = {
 }
 
 const defaultLimit = 200
-const longestLine = 500
-const mostCharacters = 30_000
+const maxLineLength = 500
+const maxCharacters = 30_000
 
 export function filesText({ kit, given, matches, isCut }: GrepResults, order: readonly string[]): string {
   if (matches.length === 0) return nothing(isCut)
@@ -63,7 +63,7 @@ function linesFor({ file, lines }: FileMatch, name: string, given: GrepInput): r
     if (before + after > 0 && last > 0 && from > last + 1) shown.push('--')
     for (let at = from; at <= to; at++) {
       const mark = matching.has(at) ? ':' : '-'
-      shown.push(`${name}${mark}${isNumbered ? `${at}${mark}` : ''}${shortened(all[at - 1] ?? '', longestLine)}`)
+      shown.push(`${name}${mark}${isNumbered ? `${at}${mark}` : ''}${shortened(all[at - 1] ?? '', maxLineLength)}`)
     }
     last = Math.max(last, to)
   }
@@ -87,7 +87,7 @@ function limited(
   let characters = 0
   for (const line of lines.slice(0, limit)) {
     characters += line.length + 1
-    if (characters > mostCharacters) break
+    if (characters > maxCharacters) break
     shown.push(line)
   }
   const left = lines.length - shown.length

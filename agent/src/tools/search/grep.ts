@@ -13,7 +13,7 @@ import { search } from './search.ts'
 import { fileTypes } from './types.ts'
 
 /** More matching lines are never looked at. */
-const mostMatches = 20_000
+const maxMatches = 20_000
 
 export function grepTool(kit: Kit, { ripgrep }: { readonly ripgrep: string | undefined }): AnyTool {
   return guardedTool<GrepInput>(kit, {
@@ -49,7 +49,7 @@ async function grep(kit: Kit, { given, place, context, ripgrep }: Grep): Promise
   const listed = await filesIn(kit, place, context.signal)
   if (typeof listed === 'string') return failed(listed)
   const files = listed.files.filter(filterFor(given, place))
-  const wanted = { files, pattern, ignoreCase: given['-i'] ?? false, multiline, most: mostMatches }
+  const wanted = { files, pattern, ignoreCase: given['-i'] ?? false, multiline, most: maxMatches }
   const found = await search(wanted, { signal: context.signal, ripgrep })
   if (found.type === 'failed') return failed(`The search failed: ${found.why}`)
   const order = mode === 'files_with_matches' ? await newestFirst(found.matches.map(({ file }) => file)) : []

@@ -13,7 +13,7 @@ export type Search = {
 /** The numbers of matching lines, from 1, and all lines of the file if requested. */
 export type FileMatch = { readonly file: string; readonly lines: readonly number[] }
 
-const largestFile = 16 * 1024 * 1024
+const maxFileBytes = 16 * 1024 * 1024
 
 /** ripgrep's `(?i)` at the start means the flag. */
 export function expressionOf({ pattern, ignoreCase, multiline }: Omit<Search, 'files' | 'most'>): RegExp {
@@ -104,7 +104,7 @@ export function isSearched(file: string): boolean {
 
 function bytesAt(file: string): Buffer | undefined {
   try {
-    if (statSync(file).size > largestFile) return undefined
+    if (statSync(file).size > maxFileBytes) return undefined
     const bytes = readFileSync(file)
     return bytes.includes(0) ? undefined : bytes
   } catch {

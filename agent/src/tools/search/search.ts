@@ -15,7 +15,7 @@ export type Searched =
 
 export type SearchOptions = { readonly signal: AbortSignal; readonly ripgrep: string | undefined }
 
-const longestMs = 30_000
+const maxMs = 30_000
 
 export function findRipgrep(path: string | undefined): string | undefined {
   const names = process.platform === 'win32' ? ['rg.exe'] : ['rg']
@@ -83,7 +83,7 @@ function withRipgrep(wanted: Search, { signal, ripgrep }: SearchOptions): Promis
   const own = [...(ignoreCase ? ['-i'] : []), ...(multiline ? ['-U', '--multiline-dotall'] : [])]
   const args = [...flags, ...own, '-e', withoutNeedlessEscapes(pattern), '--', ...files]
   return new Promise((resolve) => {
-    const child = spawn(ripgrep ?? 'rg', args, { stdio: ['ignore', 'pipe', 'pipe'], signal, timeout: longestMs })
+    const child = spawn(ripgrep ?? 'rg', args, { stdio: ['ignore', 'pipe', 'pipe'], signal, timeout: maxMs })
     let out = ''
     let err = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -127,7 +127,7 @@ function withoutNeedlessEscapes(pattern: string): string {
   return pattern.replace(/\\([\s\S])/g, (escaped, mark) => ('!"%\',/:;=@_`'.includes(mark) ? mark : escaped))
 }
 
-const tooSlow = `The search took longer than ${longestMs / 1000} s. Use a simpler pattern or a folder below.`
+const tooSlow = `The search took longer than ${maxMs / 1000} s. Use a simpler pattern or a folder below.`
 
 async function withoutRipgrep(wanted: Search, signal: AbortSignal): Promise<Searched> {
   try {
@@ -136,7 +136,7 @@ async function withoutRipgrep(wanted: Search, signal: AbortSignal): Promise<Sear
     return { type: 'failed', why: reasonOf(error) }
   }
   const module = new URL('./matching-worker.ts', import.meta.url)
-  const options = { data: wanted, signal, timeoutMs: longestMs, tooSlow }
+  const options = { data: wanted, signal, timeoutMs: maxMs, tooSlow }
   const run = await inWorker<readonly FileMatch[]>(module, options)
   if (run.type === 'failed') return run
   const count = run.value.reduce((sum, { lines }) => sum + lines.length, 0)

@@ -8,9 +8,9 @@ import { download, type Page } from './download.ts'
 import type { PageBytes } from './page-text.ts'
 
 const timeoutMs = 30_000
-const mostBytes = 5 * 1024 * 1024
-const mostCharacters = 40_000
-const mostRedirects = 5
+const maxBytes = 5 * 1024 * 1024
+const maxCharacters = 40_000
+const maxRedirects = 5
 
 const input = z.object({
   url: z.string().min(1).max(4_000).describe('An http or https address.'),
@@ -61,9 +61,9 @@ type Fetch = {
 async function fetchPage(kit: Kit, { url, given, context, addresses, isPrivate }: Fetch): Promise<ToolOutput> {
   // Uses only what was agreed to: a public host has no private address.
   const agreed = isPrivate ? addresses : addresses.filter((address) => !isPrivateAddress(address))
-  const options = { addresses: agreed, signal: context.signal, timeoutMs, mostBytes }
+  const options = { addresses: agreed, signal: context.signal, timeoutMs, mostBytes: maxBytes }
   let at = url
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const page = await download(at, options)
     if (page.type === 'failed') return failed(`${at.href}: ${page.why}`)
     if (page.type === 'page') return shown(kit, { at, page, offset: given.offset ?? 0, signal: context.signal })
@@ -77,7 +77,7 @@ async function fetchPage(kit: Kit, { url, given, context, addresses, isPrivate }
     }
     at = next
   }
-  return failed(`${url.href}: more than ${mostRedirects} redirects.`)
+  return failed(`${url.href}: more than ${maxRedirects} redirects.`)
 }
 
 /** The permission was for this host, and an encrypted connection must stay encrypted. */
@@ -103,11 +103,11 @@ async function shown(kit: Kit, { at, page, offset, signal }: Shown): Promise<Too
   const text = run.value
   if (text === undefined)
     return failed(`${at.href} is ${mediaType || 'binary data'}, not text (${bytes.length} bytes).`)
-  const part = text.slice(offset, offset + mostCharacters).toWellFormed()
+  const part = text.slice(offset, offset + maxCharacters).toWellFormed()
   if (part === '' && offset > 0) return failed(`The page has ${text.length} characters: there is nothing at ${offset}.`)
   const end = offset + part.length
   const rest = end < text.length ? `\n[${text.length - end} more characters: continue with offset ${end}]` : ''
-  const cut = isCut ? `\n[The page is larger than ${mostBytes / 1024 / 1024} MB: the rest was not loaded.]` : ''
+  const cut = isCut ? `\n[The page is larger than ${maxBytes / 1024 / 1024} MB: the rest was not loaded.]` : ''
   const content = kit.redactor.text(`${part}${rest}${cut}`) || '(The page is empty.)'
   return status >= 400 ? failed(`HTTP ${status}\n${content.slice(0, 4_000)}`) : { content }
 }

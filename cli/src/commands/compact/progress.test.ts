@@ -29,8 +29,8 @@ function terminal(isTTY: boolean) {
 test('phase, tokens and time are shown on a terminal, and gone at the end', () => {
   const { io, written, raw } = terminal(true)
   const progress = createCompactProgress(io)
-  progress.tell({ type: 'compaction-progressed', phase: 'summarizing', outputTokens: 1_234 })
-  progress.tell({ type: 'compaction-progressed', phase: 'restoring' })
+  progress.onEvent({ type: 'compaction-progressed', phase: 'summarizing', outputTokens: 1_234 })
+  progress.onEvent({ type: 'compaction-progressed', phase: 'restoring' })
   progress.end()
   const text = written.join('')
   expect(text).toContain('summarizing, 1,234 tokens, 4 s  (Esc to stop)')
@@ -57,7 +57,7 @@ test('Esc stops it, and so does Ctrl-C; an arrow key does not', async () => {
 test('without a terminal nothing is shown and no key is read', () => {
   const { io, written, raw } = terminal(false)
   const progress = createCompactProgress(io)
-  progress.tell({ type: 'compaction-progressed', phase: 'summarizing', outputTokens: 5 })
+  progress.onEvent({ type: 'compaction-progressed', phase: 'summarizing', outputTokens: 5 })
   progress.end()
   expect([written, raw]).toEqual([[], []])
 })

@@ -6,7 +6,7 @@ import type { EngineEvent } from 'everlong'
 import type { Io } from '../../io.ts'
 
 export type CompactProgress = {
-  readonly tell: (event: EngineEvent) => void
+  readonly onEvent: (event: EngineEvent) => void
   readonly signal: AbortSignal
   readonly end: () => void
 }
@@ -30,7 +30,7 @@ export function createCompactProgress(io: Io): CompactProgress {
   const ticking = isTerminal ? setInterval(show, 1_000) : undefined
   return {
     signal: controller.signal,
-    tell: (event) => {
+    onEvent: (event) => {
       if (event.type !== 'compaction-progressed') return
       phase = compactionPhases[event.phase]
       tokens = event.outputTokens ?? (event.phase === 'summarizing' ? tokens : 0)

@@ -107,7 +107,7 @@ export async function compactSession(file: string, options: Asked): Promise<Outc
   if (spec.type === 'recorded' && recordedSummary === undefined) return failed(noRecordedSummary)
   if (dryRun) return planned(opened.report, await session.plan(draftOf(options)), options)
   const progress = createCompactProgress(io)
-  session.on(progress.tell)
+  session.on(progress.onEvent)
   try {
     const result = await session.compact({ ...draftOf(options), signal: progress.signal })
     if (result.type === 'failed') return notDone(opened.report, result)

@@ -23,7 +23,7 @@ export const wanted: readonly ActName[] = [
 ]
 
 export type Chronicle = {
-  readonly hear: (event: EngineEvent, explanation: Explanation) => void
+  readonly onEvent: (event: EngineEvent, explanation: Explanation) => void
   /** Returns the acts since the last call. */
   readonly take: () => readonly Act[]
   readonly add: (act: Act) => void
@@ -39,7 +39,7 @@ export function createChronicle(): Chronicle {
   }
   return {
     add,
-    hear: (event, explanation) => {
+    onEvent: (event, explanation) => {
       const described = describe(event)
       if (described) add({ ...described, explanation })
     },

@@ -49,7 +49,7 @@ async function play(show: Show, io: Io): Promise<void> {
   const { now } = io
   const started = now()
   session.on((event) => {
-    chronicle.hear(event, session.explain())
+    chronicle.onEvent(event, session.explain())
     if (event.type === 'compaction-progressed') board.live((screen) => progressLine(event, screen))
   })
   try {

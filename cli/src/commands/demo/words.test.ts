@@ -21,7 +21,7 @@ const finished = {
 
 function actsOf(...events: readonly EngineEvent[]) {
   const chronicle = createChronicle()
-  for (const event of events) chronicle.hear(event, {} as Explanation)
+  for (const event of events) chronicle.onEvent(event, {} as Explanation)
   return chronicle.take().map(({ name, words }) => [name, words])
 }
 

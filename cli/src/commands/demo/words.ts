@@ -52,17 +52,17 @@ export function describe(event: EngineEvent): Description | undefined {
   }
 }
 
-type Of<Type extends EngineEvent['type']> = Extract<EngineEvent, { readonly type: Type }>
+type EventOf<Type extends EngineEvent['type']> = Extract<EngineEvent, { readonly type: Type }>
 
-function microInWords({ results, tokensBefore, tokensAfter }: Of<'micro-compacted'>): string {
+function microInWords({ results, tokensBefore, tokensAfter }: EventOf<'micro-compacted'>): string {
   return `${counted(results, 'old tool result')} cleared, ${sizes(tokensBefore, tokensAfter)}; nothing lost`
 }
 
-function notesInWords({ tokens, cost }: Of<'memory-extracted'>): string {
+function notesInWords({ tokens, cost }: EventOf<'memory-extracted'>): string {
   return `notes brought up to date in the background: ${count(tokens)} tokens, ${exactDollars(cost)}`
 }
 
-function compactionInWords(event: Of<'compaction-finished'>): Description {
+function compactionInWords(event: EventOf<'compaction-finished'>): Description {
   const { mechanism, tokensBefore, tokensAfter, durationMs, cost, usage } = event
   const shrunk = sizes(tokensBefore, tokensAfter)
   if (mechanism === 'session-memory') {

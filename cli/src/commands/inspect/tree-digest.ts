@@ -40,9 +40,9 @@ export function isSeen(entry: Entry): boolean {
   return entry.record.type !== 'attachment' || messagesOf([entry]).length > 0
 }
 
-type Told = Pick<Digest, 'kind' | 'text' | 'isError'>
+type EntryText = Pick<Digest, 'kind' | 'text' | 'isError'>
 
-function contentOf(entry: Entry): Told {
+function contentOf(entry: Entry): EntryText {
   const [message] = messagesOf([entry])
   const origin = message?.origin ?? originOf(entry.record)
   const blocks = blocksOf(message?.content)
@@ -79,7 +79,7 @@ function fileOf({ record }: Entry): string | undefined {
 }
 
 /** Usually a record has one block. If it has a whole answer, its text and calls are shown next to each other. */
-function answerOf(blocks: readonly Block[]): Told {
+function answerOf(blocks: readonly Block[]): EntryText {
   const words = firstWords(textOf(blocks))
   const calls = blocks.filter(({ type }) => type === 'tool_use').map(callInWords)
   if (calls.length > 0)

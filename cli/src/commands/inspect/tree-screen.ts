@@ -37,7 +37,7 @@ const glyphsInWords = [
   .map((pair) => pair.replaceAll(' ', '\u00a0'))
   .join('  ')
 
-const deepest = 8
+const maxDepth = 8
 
 export function render(report: TreeReport, screen: Screen): readonly string[] {
   const { lines, total, path } = report
@@ -92,7 +92,7 @@ function entryLine(line: TreeLine, screen: Screen): string {
   const look = line.kind === 'epoch' ? looks.injected : looks[line.kind]
   const time = padEnd(line.time === undefined ? '' : clockTime(line.time, screen.timeZone), 8)
   const tokens = padStart(line.tokens === undefined ? '' : short(line.tokens), 6)
-  const branch = '│ '.repeat(Math.min(deepest, line.depth))
+  const branch = '│ '.repeat(Math.min(maxDepth, line.depth))
   const room = screen.width - 8 - 6 - 4 - branch.length - 2
   const text = cut(wordsOf(line), room)
   const style = line.isError ? 'red' : look.style

@@ -39,11 +39,11 @@ export type AiParts<Host> = {
 }
 
 /** The newest call of a conversation, for the client that writes its summaries. */
-type Newest = { call?: OwnCall }
+type NewestCall = { call?: OwnCall }
 
 export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>): AiHistoryOf<Host> {
-  const calls = new WeakMap<AiHistory, Newest>()
-  const clientFor = (call: AiCall<Host>, newest: Newest): ModelClient => {
+  const calls = new WeakMap<AiHistory, NewestCall>()
+  const clientFor = (call: AiCall<Host>, newest: NewestCall): ModelClient => {
     const given = summarizerOf(model, { converter, takesMarks: call.takesMarks })
     if (given) return given
     if (call.model === undefined) throw new TypeError(modelMissing)
@@ -52,7 +52,7 @@ export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>
   }
   return async (call) => {
     const { host, id, messages, params = {}, isStreaming = false } = call
-    const first: Newest = {}
+    const first: NewestCall = {}
     const name = call.model?.modelId ?? call.modelName
     const history = await historyOf({
       host,

@@ -72,30 +72,30 @@ export function createMiddleware(historyOf: AiHistoryOf<Params>): LanguageModelV
   }
 }
 
-type Parts = ReadableStream<LanguageModelV4StreamPart>
-type Read = { readonly done: boolean; readonly value?: LanguageModelV4StreamPart | undefined }
+type PartStream = ReadableStream<LanguageModelV4StreamPart>
+type ReadResult = { readonly done: boolean; readonly value?: LanguageModelV4StreamPart | undefined }
 
-type Recovering = {
+type RecoveryOptions = {
   /** The stream of the second try. Undefined if there is none. */
-  readonly again: (error: unknown) => Promise<Parts | undefined>
+  readonly again: (error: unknown) => Promise<PartStream | undefined>
   readonly onUsage: (usage: unknown) => void
 }
 
 /** Parts that contain nothing of the answer yet. */
-const before: ReadonlySet<string> = new Set(['stream-start', 'response-metadata', 'raw', 'ping'])
+const beforeAnswer: ReadonlySet<string> = new Set(['stream-start', 'response-metadata', 'raw', 'ping'])
 
 /**
  * A stream that restarts once if the provider reports only inside the stream that the prompt was too long. After the first part
  * of the answer a restart is impossible, so an error passes unchanged.
  */
-function recoveringStream(stream: Parts, { again, onUsage }: Recovering): Parts {
+function recoveringStream(stream: PartStream, { again, onUsage }: RecoveryOptions): PartStream {
   let reader = stream.getReader()
   let mayRecover = true
-  const next = async (): Promise<Read> => {
-    const read: Read = await reader.read()
+  const next = async (): Promise<ReadResult> => {
+    const read: ReadResult = await reader.read()
     const part = read.value
     if (part?.type === 'finish') onUsage(part.usage)
-    if (!mayRecover || part === undefined || before.has(part.type)) return read
+    if (!mayRecover || part === undefined || beforeAnswer.has(part.type)) return read
     mayRecover = false
     const second = part.type === 'error' ? await again(part.error) : undefined
     if (!second) return read

@@ -35,7 +35,7 @@ export type Converter<Foreign> = {
 }
 
 /** The stored data about one message of the SDK. */
-export type Known<Foreign> = Converted & {
+export type KnownMessage<Foreign> = Converted & {
   readonly foreign: Foreign
   /** The newest entry that was written for it. Undefined if there is none. */
   readonly uuid?: string | undefined
@@ -44,7 +44,7 @@ export type Known<Foreign> = Converted & {
 export type Conversion<Foreign> = {
   /** The system prompt. */
   readonly head: readonly Foreign[]
-  readonly known: readonly Known<Foreign>[]
+  readonly known: readonly KnownMessage<Foreign>[]
 }
 
 export function convert<Foreign>(
@@ -52,7 +52,7 @@ export function convert<Foreign>(
   messages: readonly Foreign[],
 ): Conversion<Foreign> {
   const head = leadingMessages(messages, isSystem)
-  const known = messages.slice(head.length).map((foreign): Known<Foreign> => ({ ...read(foreign), foreign }))
+  const known = messages.slice(head.length).map((foreign): KnownMessage<Foreign> => ({ ...read(foreign), foreign }))
   const [first, ...others] = known
   return { head, known: first && isContext(first) ? [{ ...first, origin: 'summary' }, ...others] : known }
 }
@@ -90,10 +90,10 @@ export function unmarked(block: Block): Block {
   return rest as Block
 }
 
-type Said = Pick<Converted, 'role' | 'content'>
+type ComparedMessage = Pick<Converted, 'role' | 'content'>
 
 /** Number of messages that two lists share at their beginning. */
-export function commonPrefix(one: readonly Said[], other: readonly Said[]): number {
+export function commonPrefix(one: readonly ComparedMessage[], other: readonly ComparedMessage[]): number {
   const at = one.findIndex((message, index) => {
     const counterpart = other[index]
     return counterpart === undefined || !isSameMessage(message, counterpart)
@@ -102,7 +102,7 @@ export function commonPrefix(one: readonly Said[], other: readonly Said[]): numb
 }
 
 /** Compares strings directly: nearly all are the same objects, which is faster than hashing. */
-function isSameMessage(one: Said, other: Said): boolean {
+function isSameMessage(one: ComparedMessage, other: ComparedMessage): boolean {
   return one.role === other.role && isSame(one.content.map(unmarked), other.content.map(unmarked))
 }
 
@@ -120,7 +120,7 @@ export function isSame(one: unknown, other: unknown): boolean {
  * Number of given messages with the same content as the earlier ones. Undefined if the content differs. The grouping may differ,
  * because some frameworks merge the steps of a run into one answer with all calls and one message with all results.
  */
-export function continuedAt(before: readonly Said[], given: readonly Said[]): number | undefined {
+export function continuedAt(before: readonly ComparedMessage[], given: readonly ComparedMessage[]): number | undefined {
   if (before.length === 0) return undefined
   const same = commonPrefix(before, given)
   const left = new Map<string, number>()
@@ -140,6 +140,6 @@ export function continuedAt(before: readonly Said[], given: readonly Said[]): nu
 }
 
 /** Ignores thinking, which frameworks drop when they merge. */
-function keysIn({ role, content }: Said): readonly string[] {
+function keysIn({ role, content }: ComparedMessage): readonly string[] {
   return content.flatMap((block) => (isThinking(block) || isBlank(block) ? [] : [`${role} ${keyOf(block)}`]))
 }

@@ -5,7 +5,7 @@ import { readRefusal } from '../../core/request/refusal.ts'
 import type { FailedTry } from '../../models/retry.ts'
 
 /** Maximum depth of errors that wrap others (retries, agents). */
-const deepest = 5
+const maxDepth = 5
 
 export function isAbout(failure: ModelFailure): 'length' | 'other' {
   return failure.reason === 'overflow' || failure.reason === 'too-large' ? 'length' : 'other'
@@ -23,7 +23,7 @@ export function failedTry(error: unknown): FailedTry {
 }
 
 function errorsIn(error: unknown, depth = 0): readonly JsonObject[] {
-  if (!isObject(error) || depth > deepest) return []
+  if (!isObject(error) || depth > maxDepth) return []
   const inner = [error.lastError, error.cause].flatMap((item) => errorsIn(item, depth + 1))
   return [error, ...inner]
 }

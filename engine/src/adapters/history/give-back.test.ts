@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Message } from '../../core/message/message.ts'
-import type { Known } from './converter.ts'
+import type { KnownMessage } from './converter.ts'
 import { giveBack } from './give-back.ts'
 import { type Plain, plainConverter } from './testing/plain-converter.ts'
 
-const knownOf = (foreign: Plain): Known<Plain> => ({ ...plainConverter.read(foreign), foreign })
+const knownOf = (foreign: Plain): KnownMessage<Plain> => ({ ...plainConverter.read(foreign), foreign })
 
 /** In the form of a request: consecutive messages of one role are one. */
-function merged(known: readonly Known<Plain>[]): readonly Message[] {
-  const messages: { role: Message['role']; content: Known<Plain>['content'] }[] = []
+function merged(known: readonly KnownMessage<Plain>[]): readonly Message[] {
+  const messages: { role: Message['role']; content: KnownMessage<Plain>['content'] }[] = []
   for (const { role, content } of known) {
     const last = messages.at(-1)
     if (last?.role === role) last.content = [...last.content, ...content]
@@ -50,10 +50,10 @@ test('a mark for the cache is put on a message that had none, and a mark of the 
   const ours = { type: 'ephemeral' } as const
   const [first, second] = known
   const before = {
-    ...(first as Known<Plain>),
+    ...(first as KnownMessage<Plain>),
     content: (first?.content ?? []).map((block) => ({ ...block, cache_control: hosts })),
   }
   const content = [...before.content, ...(second?.content ?? []).map((block) => ({ ...block, cache_control: ours }))]
-  giveBack([{ role: 'user', content }], [before, second as Known<Plain>], converter as never)
+  giveBack([{ role: 'user', content }], [before, second as KnownMessage<Plain>], converter as never)
   expect(marked).toEqual([['two', ours]])
 })

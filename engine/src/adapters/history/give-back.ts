@@ -3,18 +3,18 @@
 
 import { groupBy } from '../../core/message/maps.ts'
 import { type Block, blocksOf, type Message, pairHalfOf } from '../../core/message/message.ts'
-import { type Converter, type Known, keyOf, type OriginOf, unmarked } from './converter.ts'
+import { type Converter, type KnownMessage, keyOf, type OriginOf, unmarked } from './converter.ts'
 
 /** A message to send. `known` is its index among the known ones; undefined if the engine made or changed it. */
 export type GivenBack<Foreign> = { readonly foreign: Foreign; readonly known: number | undefined }
 
 export function giveBack<Foreign>(
   messages: readonly Message[],
-  known: readonly Known<Foreign>[],
+  known: readonly KnownMessage<Foreign>[],
   converter: Converter<Foreign>,
 ): readonly GivenBack<Foreign>[] {
   const writer: Writer<Foreign> = { converter, originOf: originsIn(known) }
-  const groups = groupBy([...known.keys()], (index) => endOf(known[index]))
+  const groups = groupBy([...known.keys()], (index) => lastKeyOf(known[index]))
   const byEnd = new Map([...groups].map(([key, group]) => [key, [...group]]))
   // From the end, because the newest messages are the ones that stay. That finds the right one among equal messages.
   const out: GivenBack<Foreign>[] = []
@@ -40,7 +40,7 @@ export function giveBack<Foreign>(
       }
       flush()
       const start = end - same.content.length
-      out.push({ foreign: marked(same, blocks.slice(start, end), converter), known: index })
+      out.push({ foreign: withMarkOf(same, blocks.slice(start, end), converter), known: index })
       limit = index
       end = start
     }
@@ -49,22 +49,22 @@ export function giveBack<Foreign>(
   return out.reverse()
 }
 
-function endOf(known: Known<unknown> | undefined): string {
+function lastKeyOf(known: KnownMessage<unknown> | undefined): string {
   const last = known?.content.at(-1)
   return last ? keyOf(last) : ''
 }
 
-type Keyed = { readonly role: Message['role']; readonly keys: readonly string[]; readonly end: number }
+type KeyedMessage = { readonly role: Message['role']; readonly keys: readonly string[]; readonly end: number }
 
 /** True if the blocks before `end` end with a known message. */
-function isEndOf({ role, keys, end }: Keyed, known: Known<unknown> | undefined): boolean {
+function isEndOf({ role, keys, end }: KeyedMessage, known: KnownMessage<unknown> | undefined): boolean {
   if (!known || known.role !== role || known.content.length > end) return false
   const start = end - known.content.length
   return known.content.every((block, at) => keyOf(block) === keys[start + at])
 }
 
-function marked<Foreign>(
-  { foreign, content: before }: Known<Foreign>,
+function withMarkOf<Foreign>(
+  { foreign, content: before }: KnownMessage<Foreign>,
   blocks: readonly Block[],
   { withMark }: Converter<Foreign>,
 ): Foreign {
@@ -88,7 +88,7 @@ function written<Foreign>(
 }
 
 /** By content, otherwise by the id of the call, because a cleared result still has an origin. */
-function originsIn<Foreign>(known: readonly Known<Foreign>[]): OriginOf<Foreign> {
+function originsIn<Foreign>(known: readonly KnownMessage<Foreign>[]): OriginOf<Foreign> {
   let origins: Map<string, Foreign> | undefined
   return (block) => {
     origins ??= new Map(

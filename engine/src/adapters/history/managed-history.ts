@@ -17,7 +17,7 @@ import {
   commonPrefix,
   continuedAt,
   convert,
-  type Known,
+  type KnownMessage,
 } from './converter.ts'
 import { failureOf, isAbout } from './failure.ts'
 import { type GivenBack, giveBack } from './give-back.ts'
@@ -69,14 +69,14 @@ export class HistoryMismatchError extends Error {
 }
 
 /** A message as it was last sent, and the number of known messages up to and including it. */
-type Sent = Converted & { readonly upTo: number }
+type SentMessage = Converted & { readonly upTo: number }
 
 export class ManagedHistory<Foreign> {
   private readonly options: HistoryOptions<Foreign>
   private readonly mutex = createMutex(() => undefined)
   private current: Session
   /** The whole history, including messages that have left the context. */
-  private known: readonly Known<Foreign>[] = []
+  private known: readonly KnownMessage<Foreign>[] = []
   private head: readonly Foreign[] = []
   private sent: readonly GivenBack<Foreign>[] = []
   /** The history as it was last passed in. It may group the same blocks differently. */
@@ -208,7 +208,7 @@ export class ManagedHistory<Foreign> {
   }
 
   /** Returns the new messages. Rewinds the session if the host removed or changed earlier ones. */
-  private async align(given: readonly Known<Foreign>[]): Promise<readonly Known<Foreign>[]> {
+  private async align(given: readonly KnownMessage<Foreign>[]): Promise<readonly KnownMessage<Foreign>[]> {
     const common = commonPrefix(this.known, given)
     // Keeps the newest objects, because hosts may change provider options, which do not matter here.
     this.known = this.known.map((message, at) => {
@@ -226,7 +226,7 @@ export class ManagedHistory<Foreign> {
   }
 
   /** The messages of the last request. Some SDKs continue from them. */
-  private sentMessages(): readonly Sent[] {
+  private sentMessages(): readonly SentMessage[] {
     const { known } = convert(
       this.options.converter,
       this.sent.map(({ foreign }) => foreign),
@@ -271,7 +271,7 @@ export class ManagedHistory<Foreign> {
     this.known = []
   }
 
-  private writeAll(fresh: readonly Known<Foreign>[]): void {
+  private writeAll(fresh: readonly KnownMessage<Foreign>[]): void {
     // One copy for a history of any length.
     const known = [...this.known]
     this.known = known
@@ -287,7 +287,7 @@ export class ManagedHistory<Foreign> {
   }
 
   /** Records the answer to the last request with its usage, and adds every other message. Returns its newest entry. */
-  private write({ role, content, origin, usage: own }: Known<Foreign>): string | undefined {
+  private write({ role, content, origin, usage: own }: KnownMessage<Foreign>): string | undefined {
     if (role !== 'assistant' || !this.isAwaited)
       return this.current.add({ role, content, ...defined({ origin }) }).at(-1)
     const usage = this.usage ?? own

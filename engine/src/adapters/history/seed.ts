@@ -8,18 +8,21 @@ import { isUndoable, readEdit } from '../../core/transcript/format/edits.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { messageOf } from '../../core/transcript/format/messages.ts'
 import { withoutRewound } from '../../core/transcript/tree/changes.ts'
-import { type Known, keyOf } from './converter.ts'
+import { type KnownMessage, keyOf } from './converter.ts'
 
-type Written = { readonly uuid: string; readonly role: Role; readonly keys: string; readonly isSkipped: boolean }
+type WrittenMessage = { readonly uuid: string; readonly role: Role; readonly keys: string; readonly isSkipped: boolean }
 
-export type Seeded<Foreign> = {
+export type SeededHistory<Foreign> = {
   /** The messages that the session has, with their entries. */
-  readonly known: readonly Known<Foreign>[]
+  readonly known: readonly KnownMessage<Foreign>[]
   /** The session has further messages of its own, and must be rewound to the last known one. */
   readonly hasOthers: boolean
 }
 
-export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Foreign>[]): Seeded<Foreign> {
+export function seed<Foreign>(
+  entries: Iterable<Entry>,
+  given: readonly KnownMessage<Foreign>[],
+): SeededHistory<Foreign> {
   const [first] = given
   const standing = sinceReplaced(withoutRewound([...entries], isOfAdapter))
   const isContext = first?.origin === 'summary'
@@ -27,10 +30,10 @@ export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Fo
   // A context of another session replaces the messages of this one.
   if (!context) return { known: [], hasOthers: false }
   const written = writtenIn(context)
-  const known: Known<Foreign>[] = []
+  const known: KnownMessage<Foreign>[] = []
   let at = 0
   for (const message of given) {
-    const end = isContext && message === first ? 1 : endOf(message, written, at)
+    const end = isContext && message === first ? 1 : indexAfter(message, written, at)
     if (end === undefined) break
     known.push({ ...message, uuid: written[end - 1]?.uuid })
     at = end
@@ -73,7 +76,10 @@ function sinceReplaced(entries: readonly Entry[]): readonly Entry[] {
 }
 
 /** The entries of the context that begins with this summary, in order. Undefined if the session has no such summary. */
-function contextOf({ content: [summary] }: Known<unknown>, entries: readonly Entry[]): readonly Entry[] | undefined {
+function contextOf(
+  { content: [summary] }: KnownMessage<unknown>,
+  entries: readonly Entry[],
+): readonly Entry[] | undefined {
   const key = looseKeys(summary ? [summary] : [])
   const isThis = ({ record }: Entry) =>
     record.isCompactSummary === true && looseKeys(messageOf(record)?.content) === key
@@ -88,15 +94,15 @@ function contextOf({ content: [summary] }: Known<unknown>, entries: readonly Ent
 }
 
 /** The index after the records of this message. Undefined if the session has a different message here. */
-function endOf(
-  { role, content, origin }: Known<unknown>,
-  written: readonly Written[],
+function indexAfter(
+  { role, content, origin }: KnownMessage<unknown>,
+  written: readonly WrittenMessage[],
   from: number,
 ): number | undefined {
   let at = from
   for (const body of messageBodies({ role, content, ...defined({ origin }) })) {
     const keys = looseKeys((body.message as { readonly content?: unknown } | undefined)?.content)
-    const isThis = (one: Written | undefined) => one?.role === role && one.keys === keys
+    const isThis = (one: WrittenMessage | undefined) => one?.role === role && one.keys === keys
     while (written[at]?.isSkipped === true && !isThis(written[at])) at++
     if (!isThis(written[at])) return undefined
     at++
@@ -104,7 +110,7 @@ function endOf(
   return at
 }
 
-function writtenIn(entries: readonly Entry[]): readonly Written[] {
+function writtenIn(entries: readonly Entry[]): readonly WrittenMessage[] {
   return entries.flatMap(({ record }) => {
     const message = record.isSidechain === true ? undefined : messageOf(record)
     if (!message || message.uuid === undefined) return []

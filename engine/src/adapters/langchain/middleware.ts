@@ -44,7 +44,7 @@ type Configured = {
 type History = ManagedHistory<BaseMessage>
 
 /** A call that `beforeModel` prepared for the following `wrapModelCall`. */
-type Ahead = {
+type PreparedCall = {
   readonly messages: readonly BaseMessage[]
   readonly options: CallOptions | undefined
   readonly prepared: Prepared<BaseMessage>
@@ -53,7 +53,7 @@ type Ahead = {
 export function createLangChainMiddleware(parts: LangChainParts): AgentMiddleware {
   /** The base of the last request, because `beforeModel` does not get the system prompt and the tools. */
   const bases = new WeakMap<History, CallOptions>()
-  const ahead = new WeakMap<History, Ahead>()
+  const ahead = new WeakMap<History, PreparedCall>()
   const historyOf = (messages: readonly BaseMessage[], { configurable }: Configured, model?: ChatModelLike) =>
     parts.historyOf({ messages, ...defined({ threadId: configurable?.thread_id }) }, model)
   const replacing = async (messages: readonly BaseMessage[]) => {
@@ -92,7 +92,7 @@ export function createLangChainMiddleware(parts: LangChainParts): AgentMiddlewar
   } satisfies AgentMiddleware & { readonly [brand]: true } as AgentMiddleware
 }
 
-function isFor({ messages, options }: Ahead, given: readonly BaseMessage[], call: CallOptions): boolean {
+function isFor({ messages, options }: PreparedCall, given: readonly BaseMessage[], call: CallOptions): boolean {
   const isSame = given.length === messages.length && given.every((message, at) => message === messages[at])
   const keyOf = ({ base, model }: CallOptions) => JSON.stringify([base, model?.name])
   return isSame && options !== undefined && keyOf(options) === keyOf(call)

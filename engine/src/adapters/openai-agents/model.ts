@@ -44,7 +44,7 @@ export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedMo
     const { groups, history, options } = await callOf(request, items)
     // The first event shows that the request was accepted.
     const started = await history.run(groups, options, (sent) =>
-      start(inner.getStreamedResponse(withItems(request, sent))),
+      startStream(inner.getStreamedResponse(withItems(request, sent))),
     )
     for await (const event of eventsOf(started)) {
       if (event.type === 'response_done') learn(history, event.response)
@@ -70,14 +70,14 @@ function optionsOf({ systemInstructions: system, tools, modelSettings, signal }:
   return { base: { ...defined({ system, maxTokens }), ...definitionsOf(tools) }, signal }
 }
 
-type Started = { readonly first: IteratorResult<StreamEvent>; readonly rest: AsyncIterator<StreamEvent> }
+type StartedStream = { readonly first: IteratorResult<StreamEvent>; readonly rest: AsyncIterator<StreamEvent> }
 
-async function start(stream: AsyncIterable<StreamEvent>): Promise<Started> {
+async function startStream(stream: AsyncIterable<StreamEvent>): Promise<StartedStream> {
   const rest = stream[Symbol.asyncIterator]()
   return { first: await rest.next(), rest }
 }
 
-async function* eventsOf({ first, rest }: Started): AsyncIterable<StreamEvent> {
+async function* eventsOf({ first, rest }: StartedStream): AsyncIterable<StreamEvent> {
   try {
     for (let next = first; !next.done; next = await rest.next()) yield next.value
   } finally {

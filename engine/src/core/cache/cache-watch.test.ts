@@ -4,7 +4,7 @@ import {
   type CacheWatch,
   changedWatch,
   freshWatch,
-  type Missed,
+  type MissInput,
   missedBecause,
   noCacheEdits,
   type RequestParts,
@@ -62,7 +62,7 @@ describe('why a cache broke', () => {
       { role: 'assistant', content: 'two' },
     ],
   }
-  const causesOf = (now: RequestParts, more: Partial<Missed> = {}) =>
+  const causesOf = (now: RequestParts, more: Partial<MissInput> = {}) =>
     missedBecause({
       watch: known,
       before: request,
@@ -148,11 +148,11 @@ describe('hit or miss', () => {
   })
 
   const watch = after(seen(0, { cacheWrite: 50_000 }))
-  const reason = (more: Partial<Missed>) =>
+  const reason = (more: Partial<MissInput>) =>
     missedBecause({ watch, idle: 0, lifetime: 300_000, answer: {}, ...more }).reason
   const request = (system: string): RequestParts => ({ model: 'm', system, messages: [] })
 
-  test.each<[string, Partial<Missed>, string]>([
+  test.each<[string, Partial<MissInput>, string]>([
     ['no request before', { watch: freshWatch }, 'first-request'],
     ['nothing cached by it', { watch: after(seen(0)), idle: 900_000 }, 'not-cached'],
     ['exactly the lifetime', { idle: 300_000 }, 'expired'],

@@ -76,7 +76,7 @@ export type RequestParts = {
   readonly messages: readonly Message[]
 }
 
-export type Missed = {
+export type MissInput = {
   /** The watch before the answer. */
   readonly watch: CacheWatch
   /** The last two requests. */
@@ -94,7 +94,7 @@ export type MissCause = { readonly reason: MissReason; readonly why: string }
  * Why the cache was missed. An expired cache comes first, because then everything was lost. `why` has all causes in prefix order,
  * and the API's own diagnosis last.
  */
-export function missedBecause({ watch, before, now, idle, lifetime, answer }: Missed): MissCause {
+export function missedBecause({ watch, before, now, idle, lifetime, answer }: MissInput): MissCause {
   const { baseline, isChanged } = watch
   if (!baseline) return { reason: 'first-request', why: 'it is the first request' }
   if (baseline.cached === 0) return { reason: 'not-cached', why: 'the request before left nothing in the cache' }

@@ -111,7 +111,7 @@ export class Collapser implements BackgroundWorker {
 
   afterAnswer(runtime: Runtime): void {
     const calls = blocksOf(runtime.conversation.view().messages.at(-1)?.content).some(isToolUse)
-    if (!calls && compactionOff(runtime) === undefined) this.look(runtime)
+    if (!calls && compactionOff(runtime) === undefined) this.stageNext(runtime)
   }
 
   /** Runs first before each request. Declines until the context is nearly full. */
@@ -127,7 +127,7 @@ export class Collapser implements BackgroundWorker {
   }
 
   /** Stages the oldest finished span, then the next, unless one is being staged. */
-  private look(runtime: Runtime): void {
+  private stageNext(runtime: Runtime): void {
     this.runtime = runtime
     const { conversation, gauge, closing } = runtime
     if (this.running || closing.signal.aborted || this.failures >= maxFailures) return
@@ -138,7 +138,7 @@ export class Collapser implements BackgroundWorker {
     this.seen.add(span.from)
     this.running = this.stage(runtime, span).finally(() => {
       this.running = undefined
-      this.look(runtime)
+      this.stageNext(runtime)
     })
   }
 
@@ -153,7 +153,7 @@ export class Collapser implements BackgroundWorker {
       const plan = collapse(this.waiting).plan(view, situation)
       return plan.type !== 'declined' && size.tokens - plan.freed < maxTokens
     }
-    if (this.runtime) this.look(this.runtime)
+    if (this.runtime) this.stageNext(this.runtime)
     while (this.running && !isEnough()) await this.running
   }
 

@@ -8,7 +8,7 @@ import type { CompactionPhase } from '../ports/events.ts'
 import { type HookCall, type HookOutcome, runHooks } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import { type Failed, failed, isFailed, type Spent, stopped } from '../ports/outcome.ts'
-import { announced, applied, type CompactionPorts } from '../ports/ports.ts'
+import { applyCompaction, type CompactionPorts, withEvents } from '../ports/ports.ts'
 import { type Restoration, withoutSecretsFor } from '../ports/restore.ts'
 import { untilAborted } from '../ports/safely.ts'
 import { describeWorkspace } from '../ports/workspace.ts'
@@ -39,10 +39,10 @@ export function runCompaction(
   { signal, write = async (compaction) => compaction }: RunOptions = {},
 ): Promise<Compaction | Failed> {
   const sized = withSizes(job)
-  return announced({ ...sized, ports }, async () => {
+  return withEvents({ ...sized, ports }, async () => {
     const made = await makeCompaction(sized, ports, signal)
     if (made.type === 'failed') return made
-    const result = await applied(made, { trigger: job.trigger, ports, signal, write })
+    const result = await applyCompaction(made, { trigger: job.trigger, ports, signal, write })
     return result.type === 'failed' ? { ...spentOn(made), ...result, tried: made.tried } : result
   })
 }
@@ -201,7 +201,7 @@ function asksModel({ job, ports }: CompactionRun, given = ''): boolean {
 }
 
 /** Nine sections, each with its title and a sentence of about 25 words. */
-const shortestSummary = 300
+const minSummaryTokens = 300
 
 /**
  * The reason not to pay a model. A manual compaction must free a tenth of the whole context, and only the conversation can get
@@ -219,7 +219,7 @@ function tooSmallToGain(
   const isOwn = (exchange: Exchange) => isSaid(exchange) && exchange.last >= history.carried.messages
   const said = ledger.exchanges.filter((exchange) => isOwn(exchange) && !isSameWords(exchange, frame.closes))
   const lines = said.map((exchange) => `- ${wordsText(exchange, { recall: job.recall === true, most: shortened })}`)
-  const needed = frame.sizeWith(frame.summaryWith(lines.join('\n'))) + shortestSummary
+  const needed = frame.sizeWith(frame.summaryWith(lines.join('\n'))) + minSummaryTokens
   if (needed <= limit) return undefined
   return `The conversation is too small to gain from a compaction: of its about ${formatNumber(before)} tokens, the user’s words and a short summary would need about ${formatNumber(needed)}.`
 }

@@ -47,7 +47,7 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
     if (delegation) {
       const { request, freed } = delegation
       const { items } = input
-      const { worth } = sums(view, situation, items)
+      const { worth } = freedAndWorth(view, situation, items)
       const thinking = 'delegated'
       return weighed({ type: 'delegated', mechanism, why, items, freed, worth, thinking, request }, situation)
     }
@@ -90,7 +90,7 @@ export function planEdits(
     mechanism,
     why,
     items: [...items, ...bound],
-    ...sums(view, situation, [...gone, ...items, ...bound]),
+    ...freedAndWorth(view, situation, [...gone, ...items, ...bound]),
     thinking: isBound ? 'removed' : 'untouched',
     edits: isBound ? [...edits, unthink] : edits,
   }
@@ -177,7 +177,7 @@ export function thinkingIn({ messages }: View) {
 }
 
 /** Everything from the first changed message on is written to the cache again. */
-export function sums(
+export function freedAndWorth(
   view: View,
   situation: Situation,
   items: readonly Pick<PlannedItem, 'message' | 'frees'>[],
@@ -251,9 +251,9 @@ export function stubOf(call: ToolCall, result: ToolResultBlock, redact?: SafeRed
   const lines = linesIn(given)
   const all = [
     ...end,
-    ...(lines === 0 ? [] : [counted(lines, 'line')]),
-    ...(errors === 0 ? [] : [counted(errors, 'error line')]),
-    ...media.slice(0, 1).map(({ type }) => counted(media.length, type)),
+    ...(lines === 0 ? [] : [countOf(lines, 'line')]),
+    ...(errors === 0 ? [] : [countOf(errors, 'error line')]),
+    ...media.slice(0, 1).map(({ type }) => countOf(media.length, type)),
   ]
   const input = quotable(inputOf(call, clean), maxInput)
   const name = `${quotable(call.name, maxName)}${input === '' ? '' : `(${input})`}`
@@ -281,7 +281,7 @@ function saysAll({ type }: ToolCall): boolean {
   return type === 'read' || type === 'write' || type === 'edit' || type === 'patch'
 }
 
-type Outcome = {
+type ResultOutcome = {
   /** `exit 1`, or `failed` where the code is unknown. */
   readonly end: readonly string[]
   /** Number of lines that name an error, if the command failed. */
@@ -291,7 +291,7 @@ type Outcome = {
 
 const errorLine = /\b(?:error|fatal|panic|exception)\b|[a-z]Error\b|^\s*(?:FAIL|✗|✘)/i
 
-function read(call: ToolCall, text: string, isError: boolean): Outcome {
+function read(call: ToolCall, text: string, isError: boolean): ResultOutcome {
   if (call.type !== 'command') {
     const quote = isError || call.type === 'fetch' ? (reportingLines(text)[0] ?? '') : ''
     return { end: isError ? ['failed'] : [], errors: 0, quote }
@@ -314,6 +314,6 @@ function linesIn(text: string): number {
   return lines
 }
 
-function counted(count: number, what: string): string {
+function countOf(count: number, what: string): string {
   return `${formatNumber(count)} ${what}${count === 1 ? '' : 's'}`
 }

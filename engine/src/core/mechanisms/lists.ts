@@ -74,13 +74,13 @@ function gainInWords({ freed, turns, write, cache, saved }: Worth): string {
 function lossInWords({ suffix, write, read, cache, cost }: Worth): string {
   if (cache === 'cold') return 'the cache is cold, so nothing is lost'
   if (cost === 0) return 'the cached prefix stays, so nothing is lost'
-  return `${formatNumber(suffix)} tokens written again × ${tidy(write - read)} cost ${formatNumber(cost)}`
+  return `${formatNumber(suffix)} tokens written again × ${roundedToThousandths(write - read)} cost ${formatNumber(cost)}`
 }
 
 function priceOf(sum: number, tokens: number): number {
-  return tokens === 0 ? 0 : tidy(sum / tokens)
+  return tokens === 0 ? 0 : roundedToThousandths(sum / tokens)
 }
 
-function tidy(value: number): number {
+function roundedToThousandths(value: number): number {
   return Math.round(value * 1_000) / 1_000
 }

@@ -31,7 +31,8 @@ export function viewSize(view: View, options: SizeOptions = {}): ContextSize {
   const size = contextSize(view.messages, { ...options, trusted: view.trusted })
   const { reduced } = view
   const isReported = size.anchorUuid !== undefined && !reduced?.uuids.has(size.anchorUuid)
-  if (!reduced || isReported) return size.source === 'estimate' ? less(size, serverCleared(view), options) : size
+  if (!reduced || isReported)
+    return size.source === 'estimate' ? withoutTokens(size, serverCleared(view), options) : size
   return sinceReduction(size, view, { ...options, reduced })
 }
 
@@ -56,7 +57,7 @@ function sinceReduction(
     const tokens = Math.max(0, left) + added()
     return { tokens, reported: 0, estimated: tokens, source: 'estimate' }
   }
-  const own = size.source === 'estimate' ? less(size, serverCleared(view), options) : size
+  const own = size.source === 'estimate' ? withoutTokens(size, serverCleared(view), options) : size
   if (own.tokens <= before) return own
   const maxTokens = before + added()
   if (own.tokens <= maxTokens) return own
@@ -70,7 +71,7 @@ export function editedSize(answered: View, now: View, options: SizeOptions = {})
   if (known.source === 'estimate' && now.reduced?.after !== undefined) return known
   const base = answered === now ? known : viewSize(answered, options)
   if (known.anchorUuid !== undefined && known.anchorUuid === base.anchorUuid) return known
-  const [before, after] = anchors(answered, now, base.anchorUuid)
+  const [before, after] = answerIndices(answered, now, base.anchorUuid)
   if (before < 0 || after < 0) return known
   const weigher = createWeigher({ ...options, model: options.model ?? modelOf(now.messages) })
   const weight = ({ messages }: View, last: number) =>
@@ -82,7 +83,7 @@ export function editedSize(answered: View, now: View, options: SizeOptions = {})
 }
 
 /** Index in both views of the answer whose usage counts. Its first part may be gone together with its thinking. */
-function anchors(answered: View, now: View, uuid: string | undefined): readonly [number, number] {
+function answerIndices(answered: View, now: View, uuid: string | undefined): readonly [number, number] {
   const before = uuid === undefined ? -1 : answered.messages.findIndex((message) => message.uuid === uuid)
   const id = answered.messages[before]?.messageId
   const isIt = (message: ViewMessage) =>
@@ -91,7 +92,7 @@ function anchors(answered: View, now: View, uuid: string | undefined): readonly 
 }
 
 /** Subtracts from an estimate. The system prompt and tools always stay, even if the server claims to have omitted more. */
-function less(size: ContextSize, tokens: number, { overhead = 0 }: SizeOptions): ContextSize {
+function withoutTokens(size: ContextSize, tokens: number, { overhead = 0 }: SizeOptions): ContextSize {
   if (tokens <= 0) return size
   const estimated = Math.max(size.estimated - tokens, Math.min(size.estimated, withMargin(overhead)))
   return { ...size, tokens: estimated, estimated, freed: size.estimated - estimated }

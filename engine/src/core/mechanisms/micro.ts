@@ -18,7 +18,7 @@ import {
   newestStaying,
   seenUpTo,
 } from './clearable.ts'
-import { firstMessage, planClearing, sums, thinkingAfter, weighed } from './clearing.ts'
+import { firstMessage, freedAndWorth, planClearing, thinkingAfter, weighed } from './clearing.ts'
 import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 import { clearToolUses } from './server-edits.ts'
 import { isInDanger, sparesCompaction, worthIn } from './situation.ts'
@@ -39,7 +39,7 @@ export const microBySize = micro('micro-by-size', (view, situation, name) => {
   const chosen =
     results.length === 0
       ? []
-      : choose(results, {
+      : chooseResults(results, {
           target,
           stale: staleReads(weigher.once(callsIn, view).answered, ({ result }) => isCleared(result)),
           staying: newestStaying(view, settings, { results, keep }),
@@ -123,7 +123,7 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
     request,
   } as const
   // A server that clears writes the prefix anew, so clearing must pay. A cache edit leaves the prefix in place.
-  if (!client.cacheEdits) return weighed({ ...planned, ...sums(view, situation, items) }, situation)
+  if (!client.cacheEdits) return weighed({ ...planned, ...freedAndWorth(view, situation, items) }, situation)
   const freed = Math.round(items.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
   return { ...planned, freed, worth: worthIn(situation, { freed, suffix: 0 }) }
 }
@@ -195,7 +195,10 @@ type Choosing = {
 const whyStale = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
 
 /** Takes all stale results that an answer has seen, then the oldest ones until the rest is below the target. */
-function choose(results: readonly Clearable[], { target, stale, staying, seen }: Choosing): readonly PlannedItem[] {
+function chooseResults(
+  results: readonly Clearable[],
+  { target, stale, staying, seen }: Choosing,
+): readonly PlannedItem[] {
   const chosen: PlannedItem[] = []
   const others: Clearable[] = []
   for (const result of results) {

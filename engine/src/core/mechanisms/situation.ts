@@ -166,7 +166,7 @@ export function createPaceReader(): PaceReader {
   let before = noSums
   return ({ messages }, lifetime) => {
     const isContinued = before.read > 0 && startsAlike(messages, known, before.read)
-    const settled = sumsOf(messages, isContinued ? before : noSums, messages.length - mutable)
+    const settled = sumsOf(messages, isContinued ? before : noSums, messages.length - mutableMessages)
     known = messages
     before = settled
     return paceFrom(sumsOf(messages, settled, messages.length), lifetime)
@@ -174,7 +174,7 @@ export function createPaceReader(): PaceReader {
 }
 
 /** Messages at the end of a view that new entries may still extend: an answer and its results. */
-const mutable = 2
+const mutableMessages = 2
 
 function startsAlike(one: readonly ViewMessage[], other: readonly ViewMessage[], count: number): boolean {
   for (let at = 0; at < count; at++) if (one[at] !== other[at]) return false

@@ -47,7 +47,7 @@ export type Offloaded =
   | { readonly type: 'aborted' }
   | { readonly type: 'failed'; readonly why?: string }
 
-type Announced = {
+type CompactionStart = {
   readonly trigger: Trigger
   /** The size of the context now. */
   readonly size: number
@@ -57,8 +57,8 @@ type Announced = {
 }
 
 /** Emits the start of a compaction and its end. */
-export async function announced<C extends Compacted>(
-  { trigger, size, threshold, ports }: Announced,
+export async function withEvents<C extends Compacted>(
+  { trigger, size, threshold, ports }: CompactionStart,
   run: () => Promise<C | Failed>,
 ): Promise<C | Failed> {
   const started = ports.now()
@@ -86,7 +86,7 @@ export async function announced<C extends Compacted>(
   return result
 }
 
-type Applying<C> = {
+type ApplyOptions<C> = {
   readonly trigger: Trigger
   readonly ports: Pick<CompactionPorts, 'emit' | 'hooks'>
   readonly signal?: AbortSignalPort | undefined
@@ -95,9 +95,9 @@ type Applying<C> = {
 }
 
 /** Writes a compaction and runs the hooks that follow it. */
-export async function applied<C extends CompactedDraft>(
+export async function applyCompaction<C extends CompactedDraft>(
   compaction: C,
-  { trigger, ports, signal, write }: Applying<C>,
+  { trigger, ports, signal, write }: ApplyOptions<C>,
 ): Promise<C | Failed> {
   // A listener may have aborted it when it heard of the previous phase.
   if (signal?.aborted) return stopped

@@ -14,7 +14,7 @@ import {
 } from './model.ts'
 import { nothingRestored, type Redact, type Restore, type SafeRedact } from './restore.ts'
 
-export type Called<T> =
+export type CallResult<T> =
   | { readonly type: 'returned'; readonly value: T }
   | { readonly type: 'broke'; readonly why: string }
   | { readonly type: 'aborted' }
@@ -36,23 +36,23 @@ export const hostTimeoutMs = 60_000
 export const slowTimeoutMs = 600_000
 
 /** Never rejects. An abandoned call keeps running, but its result is ignored. */
-export async function safely<T>(call: () => T | Promise<T>, options: SafelyOptions): Promise<Called<T>> {
+export async function safely<T>(call: () => T | Promise<T>, options: SafelyOptions): Promise<CallResult<T>> {
   const { signal, wait, timeoutMs, graceMs, isAlive } = options
   if (signal?.aborted) return { type: 'aborted' }
   const over = createStop()
-  const returned = async (): Promise<Called<T>> => {
+  const returned = async (): Promise<CallResult<T>> => {
     try {
       return { type: 'returned', value: await call() }
     } catch (error) {
       return { type: 'broke', why: errorText(error) }
     }
   }
-  const timedOut = async (): Promise<Called<T>> => {
+  const timedOut = async (): Promise<CallResult<T>> => {
     do await wait(timeoutMs, over.signal)
     while (!over.signal.aborted && isAlive?.())
     return { type: 'broke', why: `did not answer within ${timeoutMs / 1000} s` }
   }
-  const aborted = new Promise<Called<T>>((resolve) => {
+  const aborted = new Promise<CallResult<T>>((resolve) => {
     const end = async () => {
       if (graceMs) await wait(graceMs, over.signal)
       resolve({ type: 'aborted' })
@@ -92,7 +92,7 @@ type ReadOptions<T> = CallOptions & { readonly isValid: (value: unknown) => bool
 
 /** Calls the host code of one session. Reports every problem as an event. */
 export type Guard = {
-  readonly call: <T>(code: HostCode, call: () => T | Promise<T>, options?: CallOptions) => Promise<Called<T>>
+  readonly call: <T>(code: HostCode, call: () => T | Promise<T>, options?: CallOptions) => Promise<CallResult<T>>
   /** Returns `otherwise` if the call failed, was aborted, or returned a value of the wrong shape. */
   readonly read: <T>(code: HostCode, call: () => unknown, options: ReadOptions<T>) => Promise<T>
   readonly report: (code: HostCode, problem: string) => void
@@ -227,8 +227,8 @@ export function safeModel(client: ModelClient, guard: Guard): ModelClient {
           return isAlive
         },
       })
-      if (called.type === 'aborted') return failure('aborted', 'aborted')
-      if (called.type === 'broke') return failure('invalid', `The model client failed: ${called.why}`)
+      if (called.type === 'aborted') return clientFailure('aborted', 'aborted')
+      if (called.type === 'broke') return clientFailure('invalid', `The model client failed: ${called.why}`)
       return readResult(called.value, report)
     },
     ...defined({ endpoint, describe: client.describe?.bind(client), count: client.count?.bind(client) }),
@@ -255,7 +255,7 @@ function safeCapabilities(client: ModelClient, report: (problem: string) => void
   }
 }
 
-function failure(reason: FailureReason, message: string): ModelFailure {
+function clientFailure(reason: FailureReason, message: string): ModelFailure {
   return { type: 'failed', reason, message, tries: 1 }
 }
 
@@ -275,7 +275,7 @@ function readResult(value: unknown, report: (problem: string) => void): ModelAns
   }
   const problem = `send() returned ${describeValue(value)} that is neither an answer nor a failure`
   report(problem)
-  return failure('invalid', `The model client failed: ${problem}`)
+  return clientFailure('invalid', `The model client failed: ${problem}`)
 }
 
 /** An invalid count would spoil every size computed from it, so it counts as 0. */

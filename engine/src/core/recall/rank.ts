@@ -201,11 +201,11 @@ type Counter = {
 }
 
 const inWord = String.raw`[\p{L}\p{N}\p{M}\p{Co}]`
-const between = String.raw`[^\p{L}\p{N}\p{Co}]+`
+const wordGap = String.raw`[^\p{L}\p{N}\p{Co}]+`
 
 function counterOf(term: Term): Counter {
   const words = wordsOf(term).map((word) => word.toLowerCase())
-  const alternatives = [words.join(between), ...term.forms].join('|')
+  const alternatives = [words.join(wordGap), ...term.forms].join('|')
   const pattern = new RegExp(`(?<!${inWord})(?:${alternatives})${term.isPrefix ? '' : `(?!${inWord})`}`, 'gu')
   const start = commonStart([words[0] ?? '', ...term.forms])
   return {

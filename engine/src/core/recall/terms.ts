@@ -68,10 +68,10 @@ function presentsOf(word: string): readonly string[] {
   const cut = /^(.*[^e])ed$|^(.+)ing$/.exec(word)
   const stem = cut?.[1] ?? cut?.[2]
   if (stem === undefined) return []
-  return [stem, `${stem}e`, ...(doubled.test(stem) ? [stem.slice(0, -1)] : [])]
+  return [stem, `${stem}e`, ...(doubledConsonant.test(stem) ? [stem.slice(0, -1)] : [])]
 }
 
-const doubled = /([bdgklmnprt])\1$/
+const doubledConsonant = /([bdgklmnprt])\1$/
 const mayDouble = /[aeiou][bdgklmnprt]$/
 
 function formsOf(base: string): readonly string[] {
@@ -92,7 +92,7 @@ const unspacedParts = new RegExp(`(${unspaced}+)`, 'u')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'u')
 /** A cheap test that never misses such a run. */
 const maybeUnspaced = /[\u0e00-\uffdc\u{16fe0}-\u{3ffff}]/u
-const humps = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
+const caseChange = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
 const camelCase = /(?<![A-Za-z0-9])[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g
 /** Base64 inside text would bloat the index, and nobody searches for it. */
 const encoded = /(?<![\w+/=-])[\w+/=-]{400}[\w+/=-]*/g
@@ -103,7 +103,7 @@ const encoded = /(?<![\w+/=-])[\w+/=-]{400}[\w+/=-]*/g
  */
 export function indexable(text: string): string {
   const cut = text.replace(encoded, ' ')
-  const names = [...new Set(cut.match(camelCase))].map((name) => `${name.split(humps).join(' ')} `)
+  const names = [...new Set(cut.match(camelCase))].map((name) => `${name.split(caseChange).join(' ')} `)
   const spaced = (maybeUnspaced.test(cut) ? withPairs(cut.normalize('NFC')) : cut).replaceAll('\0', ' ')
   return names.length === 0 ? spaced : `${spaced}\n${names.join('')}`
 }
@@ -136,7 +136,7 @@ const maxPhraseWords = 32
 const wordSet = String.raw`\p{L}\p{N}\p{Co}`
 const words = new RegExp(`[${wordSet}]+`, 'gu')
 const isWord = new RegExp(`^[${wordSet}]+$`, 'u')
-const around = new RegExp(`^[^${wordSet}]+|[^${wordSet}]+$`, 'gu')
+const outerPunctuation = new RegExp(`^[^${wordSet}]+|[^${wordSet}]+$`, 'gu')
 /** Collecting all words with a given first letter takes too long. */
 const prefix = new RegExp(`[${wordSet}]{2}$`, 'u')
 const longPhrase = new RegExp(`^[^${wordSet}]*[${wordSet}]+(?:[^${wordSet}]+[${wordSet}]+){${maxPhraseWords - 1}}`, 'u')
@@ -147,7 +147,7 @@ const longPhrase = new RegExp(`^[^${wordSet}]*[${wordSet}]+(?:[^${wordSet}]+[${w
  */
 export function parseTerms(typed: string): readonly Term[] {
   const clean = typed.slice(0, maxQueryLength).replaceAll('\0', ' ').normalize('NFC')
-  const parts = [...clean.matchAll(/"([^"]*)"?(\*)?|([^\s"]+)/g)].map(([, quoted, star, bare]): Part => {
+  const parts = [...clean.matchAll(/"([^"]*)"?(\*)?|([^\s"]+)/g)].map(([, quoted, star, bare]): TypedTerm => {
     const text = (quoted ?? bare ?? '').slice(0, maxTermLength)
     const isPrefix = star !== undefined || bare?.endsWith('*') === true
     return { text: text.replace(/\*+$/, ''), isPrefix, isExact: isPrefix || quoted !== undefined }
@@ -156,10 +156,10 @@ export function parseTerms(typed: string): readonly Term[] {
   return telling.length > 0 ? telling : distinct(parts)
 }
 
-type Part = Omit<Term, 'forms'>
+type TypedTerm = Omit<Term, 'forms'>
 
 /** Searches a word only once if it is typed twice or in two forms. A second search finds nothing new and takes time. */
-function distinct(parts: readonly Part[]): readonly Term[] {
+function distinct(parts: readonly TypedTerm[]): readonly Term[] {
   const terms = new Map<string, Term>()
   const covered = new Set<string>()
   for (const term of parts.flatMap(termsOf)) {
@@ -175,11 +175,11 @@ function distinct(parts: readonly Part[]): readonly Term[] {
 
 /** Removes punctuation around the word. */
 function bareWord(text: string): string {
-  return text.replace(around, '')
+  return text.replace(outerPunctuation, '')
 }
 
 /** Searches text in a script without spaces by pairs, and the rest of the term separately. */
-function termsOf({ text, isPrefix, isExact }: Part): readonly Term[] {
+function termsOf({ text, isPrefix, isExact }: TypedTerm): readonly Term[] {
   const terms = text.split(unspacedParts).map((part, at, parts): Term => {
     if (at % 2 === 1) {
       const characters = [...part].slice(0, maxPhraseWords + 1)

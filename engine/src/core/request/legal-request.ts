@@ -32,7 +32,7 @@ export function legalRequest(request: ModelRequest): ModelRequest {
   return withLegalMarks(isSame ? request : { ...request, ...defined(legal) })
 }
 
-type Accepted = {
+type LegalOptions = {
   /** Names of the tools in the request. Calls of these tools keep their names. */
   readonly offered?: ReadonlySet<unknown>
   /** Whether the request sends the compaction beta. Without it, the API rejects the blocks of a compaction. */
@@ -41,7 +41,7 @@ type Accepted = {
 
 export function legalMessages(
   messages: readonly Message[],
-  { offered = new Set(), takesCompactions = false }: Accepted = {},
+  { offered = new Set(), takesCompactions = false }: LegalOptions = {},
 ): readonly Message[] {
   const legal = messages.map((message) => {
     const { role, content } = message
@@ -286,7 +286,7 @@ function imageSource(source: JsonObject): JsonObject | undefined {
   if (type !== 'base64' && type !== 'url') return undefined
   const data = (type === 'url' ? url : (stringAt(source, 'data') ?? '')).replace(/^data:[^,]{0,200},/, '')
   const found = imageTypes.find(([, start]) => start.test(data))
-  return found && filled(source, { type: 'base64', media_type: found[0], data })
+  return found && withExactFields(source, { type: 'base64', media_type: found[0], data })
 }
 
 function documentSource(source: JsonObject): JsonObject | undefined {
@@ -295,28 +295,30 @@ function documentSource(source: JsonObject): JsonObject | undefined {
   if (type === 'file') return named(source, 'file_id')
   if (type === 'url') return named(source, 'url')
   if (type === 'content') return contentSource(source, content)
-  if (type === 'text') return data === '' ? undefined : filled(source, { type, media_type: 'text/plain', data })
+  if (type === 'text')
+    return data === '' ? undefined : withExactFields(source, { type, media_type: 'text/plain', data })
   const isPdf = type === 'base64' && data.startsWith('JVBERi')
-  return isPdf ? filled(source, { type, media_type: 'application/pdf', data }) : undefined
+  return isPdf ? withExactFields(source, { type, media_type: 'application/pdf', data }) : undefined
 }
 
 function contentSource(source: JsonObject, content: unknown): JsonObject | undefined {
-  if (typeof content === 'string') return content === '' ? undefined : filled(source, { type: 'content', content })
+  if (typeof content === 'string')
+    return content === '' ? undefined : withExactFields(source, { type: 'content', content })
   const parts = blocksOf(content)
   const legal = parts.map((part) => legalFields(part, 'user')).filter((part) => isText(part) || part.type === 'image')
   if (legal.length === 0) return undefined
   const isSame =
     Array.isArray(content) && legal.length === content.length && legal.every((part, at) => part === parts[at])
-  return filled(source, { type: 'content', content: isSame ? content : legal })
+  return withExactFields(source, { type: 'content', content: isSame ? content : legal })
 }
 
 function named(source: JsonObject, key: string): JsonObject | undefined {
   const value = stringAt(source, key) ?? ''
-  return value === '' ? undefined : filled(source, { type: source.type, [key]: value })
+  return value === '' ? undefined : withExactFields(source, { type: source.type, [key]: value })
 }
 
 /** Keeps exactly these fields. Returns the same object if it has no others. */
-function filled(source: JsonObject, fields: JsonObject): JsonObject {
+function withExactFields(source: JsonObject, fields: JsonObject): JsonObject {
   const keys = Object.keys(fields)
   const isSame = Object.keys(source).length === keys.length && keys.every((key) => source[key] === fields[key])
   return isSame ? source : fields

@@ -26,7 +26,7 @@ export type Verdict = {
 
 /** No error is longer; the rest is an echo of the prompt. */
 const maxTextLength = 16_000
-const deepest = 8
+const maxDepth = 8
 
 export function readRefusal(refusal: Refusal): Verdict {
   const status = refusal.status === undefined || refusal.status < 300 ? statusIn(refusal.body) : refusal.status
@@ -134,7 +134,7 @@ function asksForMoreThanAllowed(text: string): boolean {
 
 /** Every string in a body, including JSON inside strings, because gateways wrap the provider's error text. */
 function textsOf(body: unknown, depth = 0): readonly string[] {
-  if (depth > deepest) return []
+  if (depth > maxDepth) return []
   if (typeof body === 'string') {
     const inner = body.trimStart().startsWith('{') ? parseObject(body) : undefined
     return inner === undefined ? [body.slice(0, maxTextLength)] : textsOf(inner, depth + 1)

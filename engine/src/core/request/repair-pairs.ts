@@ -130,8 +130,8 @@ export function missingResult(id: string, message: number, report: Report): Bloc
 }
 
 /** A result, where it is, and the message it belongs in. */
-type Found = { readonly at: number; readonly nth: number; readonly block: ToolResultBlock }
-type Chosen = Found & { readonly to: number }
+type FoundResult = { readonly at: number; readonly nth: number; readonly block: ToolResultBlock }
+type PlacedResult = FoundResult & { readonly to: number }
 
 /** Expects alternating roles and unique calls. Leaves every result where it belongs. */
 export function pairedResults(drafts: readonly Draft[], report: Report): readonly Draft[] {
@@ -154,7 +154,7 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
       else if (used?.at !== at || used.nth !== nth) rest.push(...leftover(block, used, { draft, report }))
       else if (used.to === at) inPlace.push(block)
     }
-    return arranged(draft, [...inPlace, ...missing, ...rest], report)
+    return reordered(draft, [...inPlace, ...missing, ...rest], report)
   })
   const index = drafts.at(-1)?.index ?? 0
   const open = fetched(drafts.length, index)
@@ -162,12 +162,12 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
 }
 
 /** The result of each call: the first one after it, otherwise any. */
-function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Chosen> {
-  const results = drafts.flatMap(({ blocks }, at): readonly Found[] =>
+function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, PlacedResult> {
+  const results = drafts.flatMap(({ blocks }, at): readonly FoundResult[] =>
     blocks.flatMap((block, nth) => (isToolResult(block) ? [{ at, nth, block }] : [])),
   )
   const found = groupBy(results, ({ block }) => block.tool_use_id)
-  const chosen = new Map<string, Chosen>()
+  const chosen = new Map<string, PlacedResult>()
   for (const [at, draft] of drafts.entries()) {
     for (const id of idsOfCalls(draft)) {
       const copies = found.get(id)
@@ -180,7 +180,7 @@ function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Chosen> {
 
 function leftover(
   block: ToolResultBlock,
-  used: Found | undefined,
+  used: FoundResult | undefined,
   { draft, report }: { readonly draft: Draft; readonly report: Report },
 ): readonly Block[] {
   const isCopy = used !== undefined && isSame(used.block, block)
@@ -189,7 +189,7 @@ function leftover(
 }
 
 /** Reports only a change of order. Other changes are already reported. */
-function arranged(draft: Draft, blocks: readonly Block[], report: Report): Draft {
+function reordered(draft: Draft, blocks: readonly Block[], report: Report): Draft {
   const arrangement = withBlocks(draft, blocks)
   if (arrangement !== draft && blocks.length === draft.blocks.length) {
     const before = new Set(draft.blocks)

@@ -50,7 +50,7 @@ export type ShownText = {
   readonly total?: number | undefined
 }
 
-type Answered = {
+type AnsweredToolCall = {
   readonly call: ToolCall
   readonly result: ToolResultBlock
   /** The client's own record of the result. */
@@ -123,7 +123,7 @@ function unsureAfter(call: ToolCall, script: Script | undefined, isError: boolea
   return [{ mayChange: () => true, removes: () => false }]
 }
 
-function toolTouches(answered: Answered): readonly FileTouch[] {
+function toolTouches(answered: AnsweredToolCall): readonly FileTouch[] {
   const { call, result, raw } = answered
   const read = readBy(call, result)
   if (read) return [readTouch('tool', { path: read.path, lines: [read.from, read.to], answered })]
@@ -140,17 +140,17 @@ function toolTouches(answered: Answered): readonly FileTouch[] {
 
 const wholeFile: Lines = [1, Number.POSITIVE_INFINITY]
 
-function scriptTouches({ files }: Script, answered: Answered): readonly FileTouch[] {
+function scriptTouches({ files }: Script, answered: AnsweredToolCall): readonly FileTouch[] {
   return files.flatMap(({ path, act, lines = wholeFile }): readonly FileTouch[] => {
     if (act === 'read') return [readTouch('command', { path, lines, answered })]
     return act === 'named' ? [] : [{ type: 'changed', by: 'command', path, edits: [] }]
   })
 }
 
-type Read = { readonly path: string; readonly lines: Lines; readonly answered: Omit<Answered, 'call'> }
+type ReadCall = { readonly path: string; readonly lines: Lines; readonly answered: Omit<AnsweredToolCall, 'call'> }
 
 /** A pointer to an older read and a cleared result show no lines. A command may print more than the file. */
-function readTouch(by: FileTouch['by'], { path, lines, answered }: Read): FileTouch {
+function readTouch(by: FileTouch['by'], { path, lines, answered }: ReadCall): FileTouch {
   const { result, raw } = answered
   const [from, to] = lines
   const isThere = !isPointer(result) && !isClearedText(textOf([result]))

@@ -83,7 +83,7 @@ function pieceFrom(path: string, which: string, text: string, { countTokens }: R
   return { kind: 'files', title, text, tokens: countTokens(`${title}\n${text}`), path }
 }
 
-type Large = {
+type LargeFile = {
   readonly text: string
   readonly part: FilePart | undefined
   readonly tokens: number
@@ -91,11 +91,11 @@ type Large = {
   readonly input: RestoreInput
 }
 
-const around = 8
+const linesAround = 8
 /** Excerpts with fewer lines are useless. */
 const minLines = 5
 /** The lines that fit: places that were changed, discussed or read last, with some lines around them. */
-function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large): RestoredPiece | undefined {
+function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: LargeFile): RestoredPiece | undefined {
   const lines = text.replace(/\n$/, '').split('\n')
   const allowed = new Set(part ? part.lines.flatMap(numbersIn) : numbersIn([1, lines.length]))
   const places = [...placesIn(file, { text, lines, next: input.next ?? '' }), ...(part?.lines ?? [])]
@@ -146,7 +146,7 @@ function placesIn({ inserted, seen }: TouchedFile, { text, lines, next }: FileTe
   const read = seen.filter(([from, to]) => from <= length && (from > 1 || to < length))
   const blocks = [...discussedIn(lines, next), ...changed].map((place) => blockAround(lines, place))
   const known = [...blocks, ...read.toReversed()].map(
-    ([from, to]): Lines => [Math.max(1, from - around), Math.min(length, to + around)],
+    ([from, to]): Lines => [Math.max(1, from - linesAround), Math.min(length, to + linesAround)],
   )
   return known.length > 0 ? known : [[1, length]]
 }

@@ -12,7 +12,7 @@ import {
 } from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
 import { pathKey } from '../tools/call.ts'
-import { fitted, type RestoreInput, type Restorer, type Titled, whyUnread } from './restorer.ts'
+import { fitted, type RestoreInput, type Restorer, type TitledText, whyUnread } from './restorer.ts'
 import type { SessionState } from './state-book.ts'
 import type { TouchedFile } from './touched.ts'
 
@@ -83,7 +83,7 @@ export const restoreMemoryFiles: Restorer = {
   kind: 'memory-files',
   budget: 40_000,
   restore: async (input, room) => {
-    const items: Titled[] = []
+    const items: TitledText[] = []
     const missing: NotRestored[] = []
     for (const { path, isSure } of rulePaths(input)) {
       const read = await wholeFile(input.files, path)

@@ -40,12 +40,12 @@ export type Restorer = {
   readonly restore: (input: RestoreInput, room: number) => Promise<Restored>
 }
 
-export type Titled = Omit<RestoredPiece, 'kind' | 'tokens'>
+export type TitledText = Omit<RestoredPiece, 'kind' | 'tokens'>
 
 /** The pieces that fit, in the given order. The others are listed as not restored. */
 export function fitted(
   kind: string,
-  items: readonly Titled[],
+  items: readonly TitledText[],
   { room, countTokens }: { readonly room: number } & Pick<RestoreInput, 'countTokens'>,
 ): Restored {
   const pieces: RestoredPiece[] = []
@@ -71,7 +71,7 @@ export function whyUnread(read: Exclude<FileRead, { readonly type: 'text' }>): s
 function restorerOf(
   kind: Restorer['kind'],
   budget: number,
-  itemsOf: (input: RestoreInput) => readonly Titled[],
+  itemsOf: (input: RestoreInput) => readonly TitledText[],
 ): Restorer {
   return {
     kind,
@@ -80,12 +80,12 @@ function restorerOf(
   }
 }
 
-function list(title: string, lines: readonly string[], state?: JsonObject): readonly Titled[] {
+function titledLines(title: string, lines: readonly string[], state?: JsonObject): readonly TitledText[] {
   return lines.length === 0 ? [] : [{ title, text: lines.join('\n'), ...defined({ state }) }]
 }
 
 export const restoreTodos = restorerOf('todos', 4_000, ({ state: { todos } }) =>
-  list(
+  titledLines(
     'To-do list',
     todos.map(({ id, text, status }) => `- [${status}] #${id} ${text}`),
   ),
@@ -105,7 +105,7 @@ export const restoreAgents: Restorer = {
     const isFinished = ({ state }: BackgroundAgent) => state === 'finished'
     const ordered = [...agents.filter((agent) => !isFinished(agent)), ...agents.filter(isFinished).toReversed()]
     const pieceOf = (count: number) =>
-      list('Background agents: do not start these again', ordered.slice(0, count).map(agentLine), {
+      titledLines('Background agents: do not start these again', ordered.slice(0, count).map(agentLine), {
         agents: ordered.slice(0, count),
       })
     let count = ordered.length
@@ -126,7 +126,7 @@ export const restoreTools = restorerOf('tools', 20_000, ({ state: { deferredTool
     mcpInstructions
       .filter((server) => (server.isUsed === true) === isUsed)
       .map(({ name, text }) => ({ title: `Instructions of the MCP server ${name}`, text, state: { server: name } }))
-  const tools = list('Tools that can be loaded', toolLines(deferredTools), { deferredTools: true })
+  const tools = titledLines('Tools that can be loaded', toolLines(deferredTools), { deferredTools: true })
   return [...servers(true), ...tools, ...servers(false)]
 })
 

@@ -113,7 +113,7 @@ class Files {
     const lines: FileLines | undefined = recorded ?? known?.lines
     if (!lines) return
     const isWhole = recorded !== undefined || known?.isWhole === true
-    this.put(path, edited(lines, edits), { isWhole, isSure: recorded !== undefined })
+    this.put(path, withEdits(lines, edits), { isWhole, isSure: recorded !== undefined })
     // Unknown what was inserted, or where.
     if (edits.length === 0 || edits.some(({ before }) => before === '')) this.mark(path, 'isStale')
   }
@@ -155,7 +155,7 @@ export function agrees(shown: FileLines, now: readonly string[]): boolean {
 /** Marks a line that was never shown. Does not occur in text files. */
 const unseen = '\u0000'
 
-function edited(lines: FileLines, edits: readonly TextEdit[]): FileLines {
+function withEdits(lines: FileLines, edits: readonly TextEdit[]): FileLines {
   let text = lines.map((line) => line ?? unseen).join('\n')
   for (const { before, after, isAll } of edits) {
     if (before === '') continue
@@ -210,7 +210,7 @@ const maxPaths = 1_000
 /** The latest lines of one file. A file that is read often may have different lines each time. */
 const maxShownLines = 20_000
 /** Shorter lines occur in two files by chance. */
-const distinctive = 8
+const minDistinctive = 8
 
 export function createShown({ named, root }: SeenFilesOptions = {}): Shown {
   const walk = createFileWalk(named)
@@ -219,12 +219,12 @@ export function createShown({ named, root }: SeenFilesOptions = {}): Shown {
   const shown = new Map<string, Set<string>>()
   /** Includes the edits since then. */
   const linesOf = (path: string): ReadonlySet<string> =>
-    new Set([...(shown.get(pathKey(path, root)) ?? []), ...full(seen.file(path)?.lines ?? [])])
+    new Set([...(shown.get(pathKey(path, root)) ?? []), ...trimmedLines(seen.file(path)?.lines ?? [])])
   return {
     add: (message, record) => {
       seen.add(message, record)
       for (const touch of walk(message, record).touches) {
-        const lines = full(touch.type === 'read' ? (touch.shown()?.lines ?? []) : changedLines(touch))
+        const lines = trimmedLines(touch.type === 'read' ? (touch.shown()?.lines ?? []) : changedLines(touch))
         if (lines.length === 0) continue
         const key = pathKey(touch.path, root)
         const all = shown.get(key) ?? new Set()
@@ -242,18 +242,21 @@ export function createShown({ named, root }: SeenFilesOptions = {}): Shown {
     has: (path) => shown.has(pathKey(path, root)),
     proves: (path, text) => {
       const lines = linesOf(path)
-      const now = new Set(full(text.split('\n')))
-      if ([...lines].some((line) => line.length >= distinctive && now.has(line))) return true
+      const now = new Set(trimmedLines(text.split('\n')))
+      if ([...lines].some((line) => line.length >= minDistinctive && now.has(line))) return true
       return lines.size > 0 && [...lines].every((line) => now.has(line))
     },
     shownIn: (path, text, before) => {
       const inOrder = seen.file(path)?.lines ?? before?.lines ?? []
-      return partOf(text.split('\n'), { lines: new Set([...linesOf(path), ...full(before?.lines ?? [])]), inOrder })
+      return partOf(text.split('\n'), {
+        lines: new Set([...linesOf(path), ...trimmedLines(before?.lines ?? [])]),
+        inOrder,
+      })
     },
   }
 }
 
-function full(lines: readonly (string | undefined)[]): readonly string[] {
+function trimmedLines(lines: readonly (string | undefined)[]): readonly string[] {
   return lines.map((line) => line?.trim() ?? '').filter((line) => line !== '')
 }
 
@@ -262,7 +265,7 @@ function changedLines(touch: FileTouch): readonly string[] {
   return [...(touch.text ?? '').split('\n'), ...addedLines(touch.edits)]
 }
 
-type Known = {
+type ShownLines = {
   readonly lines: ReadonlySet<string>
   /** Each line at the place where it was shown, if that is known. */
   readonly inOrder: readonly (string | undefined)[]
@@ -272,8 +275,8 @@ type Known = {
  * A line `key = 'abc'` that was shown as `key = '[redacted]'` comes back as shown. Omits lines that were never shown, and lines
  * that were changed and moved since.
  */
-function partOf(now: readonly string[], known: Known): ShownPart {
-  const there = new Set(full(now))
+function partOf(now: readonly string[], known: ShownLines): ShownPart {
+  const there = new Set(trimmedLines(now))
   const kept: (string | undefined)[] = now.map((line, at) => {
     if (isShownAt(at, line, known)) return line
     const before = known.inOrder[at]
@@ -289,13 +292,13 @@ function partOf(now: readonly string[], known: Known): ShownPart {
 }
 
 /** A short line such as `}` occurs anywhere, so it must be in its place. */
-function isShownAt(at: number, line: string, { lines, inOrder }: Known): boolean {
+function isShownAt(at: number, line: string, { lines, inOrder }: ShownLines): boolean {
   const text = line.trim()
-  return text.length >= distinctive ? lines.has(text) : inOrder[at]?.trim() === text
+  return text.length >= minDistinctive ? lines.has(text) : inOrder[at]?.trim() === text
 }
 
 /** Keeps short and empty lines that were shown next to kept lines. */
-function addShortLines(kept: (string | undefined)[], now: readonly string[], { lines }: Known): void {
+function addShortLines(kept: (string | undefined)[], now: readonly string[], { lines }: ShownLines): void {
   const add = (at: number, neighbor: number) => {
     const text = now[at]?.trim() ?? ''
     if (kept[at] === undefined && kept[neighbor] !== undefined && (text === '' || lines.has(text))) kept[at] = now[at]

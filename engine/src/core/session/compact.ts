@@ -16,7 +16,7 @@ import {
   type Success,
   stopped,
 } from '../ports/outcome.ts'
-import { announced, applied } from '../ports/ports.ts'
+import { applyCompaction, withEvents } from '../ports/ports.ts'
 import { createStop } from '../ports/safely.ts'
 import { freesTooLittle, minFreed } from '../tokens/context-size.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -35,7 +35,7 @@ export async function compactNow(runtime: Runtime, options: CompactionOptions): 
   const chain = tracker.chain(threshold)
   const wasOpen = tracker.now().breaker.isOpen
   const started = ports.now()
-  const result = await announced({ trigger, size, threshold, ports }, async () => {
+  const result = await withEvents({ trigger, size, threshold, ports }, async () => {
     const apply = (found: Success) => applyFound(runtime, context, { found, options })
     const ended = await tryMechanisms(mechanisms.compact, { context, apply })
     if (signal?.aborted && ended.type === 'failed') return { ...ended, reason: 'aborted' }
@@ -68,7 +68,10 @@ async function applyFound(
 ): Promise<Success | Failed> {
   const { conversation, gauge, tracker } = runtime
   if (found.type === 'compacted')
-    return applied(found, { ...context, write: (compaction) => write(runtime, context, { compaction, options }) })
+    return applyCompaction(found, {
+      ...context,
+      write: (compaction) => write(runtime, context, { compaction, options }),
+    })
   const before = context.size
   const after =
     found.type === 'reduced'
@@ -281,14 +284,14 @@ export async function isAllowed(
 }
 
 /** Forgetting counts as much as the price, so the limit is doubled. A thrifty session counts only the price. */
-const patience = { default: 2, thrifty: 1 } as const
+const costFactor = { default: 2, thrifty: 1 } as const
 
 /**
  * Whether a compaction pays now: the tokens it would drop have already cost as much as the compaction will. With steady
  * growth that is the cheapest rhythm, and in any case it costs at most twice the optimum. In the middle of a turn a
  * compaction would remove results that are still in use, and with a cold cache it costs more: then the limit is doubled.
  */
-export function paysToCompact(view: View, situation: Situation, economy: keyof typeof patience): boolean {
+export function paysToCompact(view: View, situation: Situation, economy: keyof typeof costFactor): boolean {
   const costs = compactionCosts(situation)
   if (!costs) return false
   const { cache, explanation } = situation
@@ -297,7 +300,7 @@ export function paysToCompact(view: View, situation: Situation, economy: keyof t
   // Results that the last turn read are cleared without a compaction.
   const spent = costs.rent * carriedAbove(view, { above: costs.after, now: started ?? tokens })
   const isGoodMoment = started !== undefined && cache.type === 'warm'
-  return spent >= (costs.fixed + costs.perToken * tokens) * patience[economy] * (isGoodMoment ? 1 : 2)
+  return spent >= (costs.fixed + costs.perToken * tokens) * costFactor[economy] * (isGoodMoment ? 1 : 2)
 }
 
 /** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */

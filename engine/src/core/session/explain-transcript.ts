@@ -34,10 +34,10 @@ export function explainTranscript(transcript: Transcript, options: ExplainOption
     : explanation
 }
 
-type Known = ExplainInput & { readonly isWindowRecorded: boolean }
+type ExplainFacts = ExplainInput & { readonly isWindowRecorded: boolean }
 
 /** The input for computing sizes and thresholds. */
-function knownTo(transcript: Transcript, { env, model: asked, settings, overhead }: ExplainOptions): Known {
+function knownTo(transcript: Transcript, { env, model: asked, settings, overhead }: ExplainOptions): ExplainFacts {
   const answerer = answeredBy(transcript)
   const model = asked ?? (transcript.note === undefined ? answerer : undefined)
   const note = model === undefined || model === transcript.note?.model ? transcript.note : undefined

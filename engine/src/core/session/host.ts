@@ -54,7 +54,7 @@ export type HookedSession = { readonly id: string; readonly path?: string | unde
 export type SessionFiles = {
   readonly files: FileStore
   /** Called with every message of the session, in order. `isLive` if it arrived while the session was open. */
-  readonly see: (message: ViewMessage, record: JsonObject, how: { readonly isLive: boolean }) => void
+  readonly onMessage: (message: ViewMessage, record: JsonObject, how: { readonly isLive: boolean }) => void
 }
 
 export type SessionFilesInput = {
@@ -82,9 +82,9 @@ export function bareHost(environment: Environment): HostPorts {
     environment,
     cwd: '/',
     files: ({ given, named }) => {
-      if (given) return { files: given, see: () => undefined }
+      if (given) return { files: given, onMessage: () => undefined }
       const seen = createSeenFiles({ named })
-      return { files: seenFileStore(seen), see: seen.add }
+      return { files: seenFileStore(seen), onMessage: seen.add }
     },
     workspace: () => undefined,
     hooks: () => noHooks,

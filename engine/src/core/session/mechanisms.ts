@@ -205,11 +205,11 @@ export async function tryMechanisms(
     if (context.signal?.aborted) return { ...stopped, tried, ...spent }
     const { name } = mechanism
     const found = await runMechanism(mechanism, context)
-    if ('usage' in found) spent = together(spent, found)
+    if ('usage' in found) spent = addSpent(spent, found)
     if ('tried' in found) tried.push(...(found.tried ?? []))
     const outcome = found.type === 'declined' || found.type === 'failed' ? found : await apply(found)
     if (outcome.type !== 'declined' && outcome.type !== 'failed') {
-      note({ mechanism: name, outcome: 'done', why: describe(outcome) })
+      note({ mechanism: name, outcome: 'done', why: describeSuccess(outcome) })
       return { ...outcome, tried, ...spent }
     }
     const { type, reason, why } = outcome
@@ -249,7 +249,7 @@ function isOutcome(value: unknown): value is Outcome {
 }
 
 /** An unknown cost stays unknown. */
-function together(before: Spent, { usage, cost: more, attempts = 0, hitRate }: Partial<Spent>): Spent {
+function addSpent(before: Spent, { usage, cost: more, attempts = 0, hitRate }: Partial<Spent>): Spent {
   if (!usage) return before
   const isFree = totalOf(before.usage) === 0
   const sum = before.cost === undefined || more === undefined ? undefined : before.cost + more
@@ -262,7 +262,7 @@ function together(before: Spent, { usage, cost: more, attempts = 0, hitRate }: P
   }
 }
 
-function describe(found: Success): string {
+function describeSuccess(found: Success): string {
   if (found.type === 'compacted') return `summarized by ${found.mechanism}`
   if (found.type === 'reduced') return `cleared ${changesIn(found)}, freed ${found.freed} tokens`
   return `asked the server to leave out ${changesIn(found)}, about ${found.freed} tokens`

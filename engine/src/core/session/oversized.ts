@@ -30,7 +30,7 @@ export function stripMedia(runtime: Runtime, refused?: ModelFailure): boolean {
   const max = refused ? refused.media?.limit : mediaLimit(modelFacts(gauge.model().name))
   const counted = max === undefined ? undefined : overLimit(free, { max, pinned: countIn(all) - countIn(free) })
   // A request may be refused although our count is below the limit, because the provider counts the pages of documents.
-  const { going, keep }: Going = counted ?? { going: refused ? free.slice(0, Math.max(1, free.length - 1)) : [] }
+  const { going, keep }: MediaRemoval = counted ?? { going: refused ? free.slice(0, Math.max(1, free.length - 1)) : [] }
   if (going.length === 0) return false
   const weigher = gauge.weigher()
   const freed = going.reduce((sum, piece, at) => {
@@ -50,12 +50,12 @@ export function stripMedia(runtime: Runtime, refused?: ModelFailure): boolean {
 
 type Pieces = readonly ViewMessage[]
 /** `keep`: how many the last piece keeps, if the newest entry alone has too many. */
-type Going = { readonly going: Pieces; readonly keep?: number }
+type MediaRemoval = { readonly going: Pieces; readonly keep?: number }
 
 function overLimit(
   free: Pieces,
   { max, pinned }: { readonly max: number; readonly pinned: number },
-): Going | undefined {
+): MediaRemoval | undefined {
   let left = pinned + countIn(free)
   const newest = free.at(-1)
   if (left <= max || !newest) return undefined

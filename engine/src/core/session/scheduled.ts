@@ -52,7 +52,7 @@ export function sayNotCompacted({ conversation }: Runtime, why: string): void {
 }
 
 /** In milliseconds before the cache expires, because clocks differ and a request takes time to arrive. */
-const ahead = 30_000
+const msBeforeExpiry = 30_000
 
 /**
  * A timer that compacts if that is expected to pay. `run` waits for other work of the session. The next request, a close, or the
@@ -82,7 +82,7 @@ function untilExpiry({ conversation, gauge, ports, tracker }: Runtime): number |
   const { baseline } = tracker.now().watch
   const { cache } = gauge.situation(view)
   if (!baseline || baseline.cached === 0) return undefined
-  const left = baseline.time + cache.lifetime - ahead - ports.now()
+  const left = baseline.time + cache.lifetime - msBeforeExpiry - ports.now()
   return left > 0 ? left : undefined
 }
 

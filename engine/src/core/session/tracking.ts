@@ -49,7 +49,7 @@ export function afterFailure(breaker: Breaker): Breaker {
 export function afterApplied(breaker: Breaker, { isRapid }: { readonly isRapid: boolean }): Breaker {
   const rapid = isRapid ? breaker.rapid + 1 : 0
   // While it stays open, an overflow is still compacted only once.
-  return settled({ ...closedBreaker, rapid, hasRecovered: breaker.hasRecovered }, rapid >= maxRapid)
+  return withOpen({ ...closedBreaker, rapid, hasRecovered: breaker.hasRecovered }, rapid >= maxRapid)
 }
 
 export function afterHand(breaker: Breaker): Breaker {
@@ -58,11 +58,11 @@ export function afterHand(breaker: Breaker): Breaker {
 
 /** A person is present, so compactions in quick succession are no reason to stay open. */
 function unchained(breaker: Breaker): Breaker {
-  return settled({ ...breaker, rapid: 0 }, breaker.isOpen && breaker.failures >= maxFailures)
+  return withOpen({ ...breaker, rapid: 0 }, breaker.isOpen && breaker.failures >= maxFailures)
 }
 
 /** A breaker that closes forgets that it allowed a recovery. */
-function settled(breaker: Breaker, isOpen: boolean): Breaker {
+function withOpen(breaker: Breaker, isOpen: boolean): Breaker {
   return { ...breaker, isOpen, hasRecovered: isOpen && breaker.hasRecovered }
 }
 
@@ -232,7 +232,7 @@ export type UsageByPurpose = Readonly<Record<QuerySource, PurposeUsage>> & {
   readonly turn: PurposeUsage & { readonly cache: CacheOutcomes }
 }
 
-type Used = {
+type RequestUsage = {
   readonly source: QuerySource
   readonly usage: TokenCounts
   readonly model: string
@@ -254,7 +254,7 @@ export function createUsageMeter() {
   }
   return {
     total: (): UsageByPurpose => total,
-    add: (used: Used): void => {
+    add: (used: RequestUsage): void => {
       const { source, usage, model, cache } = used
       const { requests, usage: before, cost: paid } = total[source]
       const more = costOf(usage, model)

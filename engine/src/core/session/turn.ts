@@ -160,7 +160,7 @@ export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessag
   return message
 }
 
-type Reported = {
+type ReportedAnswer = {
   readonly usage: Usage
   readonly message: AnswerMessage
   /** The server reports that it cleared or summarized something in this request. */
@@ -168,7 +168,7 @@ type Reported = {
 }
 
 /** Records whether the request hit the cache. A miss is reported with its reason and price. */
-function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported): CacheOutcome {
+function watchCache(runtime: Runtime, { sent }: RecordInput, reported: ReportedAnswer): CacheOutcome {
   const { conversation, gauge, tracker, ports } = runtime
   const { usage, message, isRewritten } = reported
   const { client, name } = gauge.model()

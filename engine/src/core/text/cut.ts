@@ -106,13 +106,13 @@ function isNode(value: unknown): value is Node {
 }
 
 /** Deeper values and cycles are left to the repair, which does not recurse, because tool input may be deeper than the stack. */
-const deepest = 50
+const maxDepth = 50
 
 /** Uses plain loops, because it reads every block of a conversation before each request. */
 function isFine(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (!isNode(value)) return true
-  if (depth === deepest) return false
+  if (depth === maxDepth) return false
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) if (!isFine(value[at], depth + 1)) return false
     return true

@@ -47,18 +47,18 @@ export function inProportion(tokens: number, window: number): number {
 export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = {}): Windows {
   const known = facts.model === undefined ? undefined : modelFacts(facts.model)
   const full: Figure = settings.contextWindow ??
-    from(facts.provider?.window, 'the provider') ??
-    from(facts.learnedWindow, 'learned from an overflow error') ??
-    from(known?.window, `built-in table (${known?.id})`) ?? {
+    sourced(facts.provider?.window, 'the provider') ??
+    sourced(facts.learnedWindow, 'learned from an overflow error') ??
+    sourced(known?.window, `built-in table (${known?.id})`) ?? {
       value: defaultWindow,
       source: guessedWindow,
     }
-  const contextWindow = narrowed(full, settings.maxWindow)
+  const contextWindow = narrowedWindow(full, settings.maxWindow)
   const { maxOutputTokens: asked } = settings
   if (asked && asked.value >= full.value) throw outputTooLarge(asked, full)
   const limit =
-    from(facts.provider?.maxOutput, 'the provider') ?? from(known?.maxOutput, `built-in table (${known?.id})`)
-  const maxOutputTokens: Figure = smaller(asked, limit) ?? {
+    sourced(facts.provider?.maxOutput, 'the provider') ?? sourced(known?.maxOutput, `built-in table (${known?.id})`)
+  const maxOutputTokens: Figure = smallerOf(asked, limit) ?? {
     value: maxReserve,
     source: 'no information: as much as a summary may need',
   }
@@ -73,12 +73,12 @@ export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = 
   }
 }
 
-function from(value: number | undefined, source: string): Sourced<number> | undefined {
+function sourced(value: number | undefined, source: string): Sourced<number> | undefined {
   return value !== undefined && Number.isFinite(value) && value > 0 ? { value, source } : undefined
 }
 
 /** The host may ask for more than the model can write. */
-function smaller(asked: Sourced<number> | undefined, limit: Sourced<number> | undefined): Figure | undefined {
+function smallerOf(asked: Sourced<number> | undefined, limit: Sourced<number> | undefined): Figure | undefined {
   if (!asked || !limit || asked.value <= limit.value) return asked ?? limit
   const why = `${asked.source} asks for more than the model can write`
   return { ...limit, clamped: { from: asked.value, why } }
@@ -94,7 +94,7 @@ function reserveIn(window: number, maxOutput: number): Figure {
   return { value, source }
 }
 
-function narrowed(full: Figure, asked: Sourced<number> | undefined): Figure {
+function narrowedWindow(full: Figure, asked: Sourced<number> | undefined): Figure {
   if (!asked) return full
   if (asked.value <= full.value) return asked
   const why = `${asked.source} can only make the window smaller`
@@ -235,8 +235,8 @@ function resolveThresholds(
     manualCompact: mode === 'off' ? { allowed: false, source } : { allowed: true, source: 'default' },
     autoCompactThreshold,
     limit,
-    warning: before(limit, window, settings.warningDistance),
-    error: before(limit, window, settings.errorDistance),
+    warning: thresholdBefore(limit, window, settings.warningDistance),
+    error: thresholdBefore(limit, window, settings.errorDistance),
     blocking,
   }
 }
@@ -252,12 +252,12 @@ function less(effectiveWindow: number, tokens: number): Figure {
   return { value: effectiveWindow - tokens, source: `the effective window less ${formatNumber(tokens)}` }
 }
 
-type Around = { readonly effectiveWindow: number; readonly standard: Figure; readonly blocking: number }
+type ThresholdInput = { readonly effectiveWindow: number; readonly standard: Figure; readonly blocking: number }
 
 /** The requested threshold, limited to the window. A percentage in the environment can only make compaction earlier. */
-function thresholdOf({ autoCompactAt: asked }: ResolvedSettings, around: Around): Figure {
+function thresholdOf({ autoCompactAt: asked }: ResolvedSettings, around: ThresholdInput): Figure {
   const { effectiveWindow, standard, blocking } = around
-  if (!asked) return capped(standard, blocking)
+  if (!asked) return cappedAtBlocking(standard, blocking)
   const from = tokensOfMark(asked.value, effectiveWindow)
   const max = asked.onlyLowers ? Math.min(standard.value, blocking) : blocking
   const min = Math.min(minUsable, max)
@@ -273,7 +273,7 @@ function thresholdOf({ autoCompactAt: asked }: ResolvedSettings, around: Around)
 }
 
 /** A compaction at a size that no request may have would come too late. */
-function capped(standard: Figure, blocking: number): Figure {
+function cappedAtBlocking(standard: Figure, blocking: number): Figure {
   if (standard.value <= blocking) return standard
   return {
     value: blocking,
@@ -282,7 +282,7 @@ function capped(standard: Figure, blocking: number): Figure {
   }
 }
 
-function before(limit: Figure, window: number, distance: Sourced<number> | undefined): Figure {
+function thresholdBefore(limit: Figure, window: number, distance: Sourced<number> | undefined): Figure {
   const most = Math.floor(limit.value * maxDistanceShare)
   const tokens = distance?.value ?? Math.min(inProportion(gaugeDistance, window), most)
   const source = `${formatNumber(tokens)} before the limit${distance ? ` (${distance.source})` : ''}`

@@ -26,7 +26,7 @@ export function readScript(text: string): Script {
   const [program, folder] = commands[0]?.words ?? []
   const files = commands
     .flatMap((command, at) => filesOf(command, commands[at + 1]))
-    .map((file) => ({ ...file, path: joined(program === 'cd' ? folder : undefined, file.name) }))
+    .map((file) => ({ ...file, path: pathIn(program === 'cd' ? folder : undefined, file.name) }))
   const isWide =
     codeThatWrites.some(([who, what]) => who.test(text) && what.test(text)) ||
     commands.some(isRewrite) ||
@@ -36,14 +36,14 @@ export function readScript(text: string): Script {
 
 /** Whether this file may have changed. */
 export function mayChange({ files, isWide }: Script, path: string): boolean {
-  return isWide || files.some(({ name, act }) => act !== 'read' && isSame(name, path))
+  return isWide || files.some(({ name, act }) => act !== 'read' && mayBeSamePath(name, path))
 }
 
 export function removes({ files }: Script, path: string): boolean {
-  return files.some(({ name, isGone }) => isGone && isSame(name, path))
+  return files.some(({ name, isGone }) => isGone && mayBeSamePath(name, path))
 }
 
-function isSame(written: string, path: string): boolean {
+function mayBeSamePath(written: string, path: string): boolean {
   const name = written.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
   return path === name || path.endsWith(`/${name}`) || path.startsWith(`${name}/`) || path.includes(`/${name}/`)
 }
@@ -53,7 +53,7 @@ export function mayChangeAnything(commands: readonly Command[]): boolean {
   return !commands.every((command) => onlyReads(command) || isCheck(command))
 }
 
-function joined(folder: string | undefined, name: string): string {
+function pathIn(folder: string | undefined, name: string): string {
   if (folder === undefined || !/^[~/]/.test(folder) || /^[~/$]/.test(name)) return name
   return `${folder.replace(/\/$/, '')}/${name.replace(/^\.\//, '')}`
 }
@@ -62,13 +62,13 @@ const showing = setOf('cat nl bat less head tail')
 const changing = setOf('cp rmdir ln install truncate dd unzip tar rsync touch tee')
 const editing = setOf('sed gsed perl ruby awk gawk')
 
-type Found = Omit<ScriptFile, 'path'>
+type NamedFile = Omit<ScriptFile, 'path'>
 
-function filesOf(command: Command, next: Command | undefined): readonly Found[] {
+function filesOf(command: Command, next: Command | undefined): readonly NamedFile[] {
   const { words, into, hasDocument, isPiped } = command
   const [program = '', ...rest] = words
   const given = rest.filter((word) => !word.startsWith('-') && !/^s[^\w\s.]/.test(word))
-  const as = (act: ScriptFile['act'], names = given): readonly Found[] =>
+  const as = (act: ScriptFile['act'], names = given): readonly NamedFile[] =>
     names.map((name) => ({ name, act: isPath(name) ? act : 'named' }))
   const isWritten = hasDocument && (program === 'cat' || program === 'tee')
   const targets = into.filter((name) => !name.startsWith('/dev/'))
@@ -76,10 +76,10 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
   if (isWritten && program === 'tee') return [...written, ...as('written')]
   const [verb, ...operands] = program === 'git' ? gitWords(rest) : words
   const operated = operands.filter((word) => !word.startsWith('-'))
-  if (verb === 'rm' && !operands.includes('--cached')) return [...written, ...gone(as('deleted', operated))]
+  if (verb === 'rm' && !operands.includes('--cached')) return [...written, ...asGone(as('deleted', operated))]
   // The last path is the destination.
   if (verb === 'mv')
-    return [...written, ...gone(as('named', operated.slice(0, -1))), ...as('named', operated.slice(-1))]
+    return [...written, ...asGone(as('named', operated.slice(0, -1))), ...as('named', operated.slice(-1))]
   if (program === 'git') return written
   const isInPlace = editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))
   if (isInPlace) return [...written, ...as('edited')]
@@ -90,7 +90,7 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
   return given.filter(isPath).map((name) => ({ name, act: 'read', ...(lines ? { lines } : {}) }))
 }
 
-function gone(files: readonly Found[]): readonly Found[] {
+function asGone(files: readonly NamedFile[]): readonly NamedFile[] {
   return files.map((file) => ({ ...file, isGone: true }))
 }
 

@@ -12,7 +12,7 @@ import { indexFolder } from '../index/sidecar.ts'
 import { type CatchUpOptions, type CaughtUp, catchUp, removeSources } from './catch-up.ts'
 import { contentProblem, discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
 import { listFiles } from './files.ts'
-import { type Found, findPieces, type Matched } from './find.ts'
+import { type FoundPieces, findPieces, type Matched } from './find.ts'
 import { type MeaningOptions, nearestPieces, type Steps } from './meaning.ts'
 import {
   type Card,
@@ -153,7 +153,7 @@ function wantedOf(query: SearchQuery): number {
   return limitOf(query) * 3 + 1
 }
 
-function shown(lookup: Lookup, query: SearchQuery, { ids, terms, matched }: Found): SearchResult {
+function shown(lookup: Lookup, query: SearchQuery, { ids, terms, matched }: FoundPieces): SearchResult {
   const limit = limitOf(query)
   const found = piecesWhere(lookup.sql, 'p.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids))
   const byId = new Map(found.map((row) => [row.id, row]))

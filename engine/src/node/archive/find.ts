@@ -18,7 +18,7 @@ import { sessionOf } from './files.ts'
 /** Whether the first match has all words (in any form, without "the", "what" and the like) or some; 'none' without words. */
 export type Matched = 'all' | 'any' | 'none'
 
-export type Found = {
+export type FoundPieces = {
   /** Best or newest first. */
   readonly ids: readonly number[]
   readonly terms: readonly Term[]
@@ -31,9 +31,9 @@ export type Found = {
  */
 const rankLimit = 1000
 
-export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Found {
+export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): FoundPieces {
   const words = query.words?.trim() ?? ''
-  const asked: Asked = { terms: parseTerms(words), where: conditions(sql, query), count }
+  const asked: Selection = { terms: parseTerms(words), where: conditionFor(sql, query), count }
   const { terms } = asked
   if (words === '') return { ids: newest(sql, asked), terms, matched: 'none' }
   if (terms.length === 0) return { ids: [], terms, matched: 'all' }
@@ -41,32 +41,32 @@ export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number)
   return terms.length === 1 ? withOne(sql, asked) : withSeveral(sql, asked)
 }
 
-type Where = { readonly text: string; readonly values: readonly SQLInputValue[] }
-type Asked = { readonly terms: readonly Term[]; readonly where: Where; readonly count: number }
+type SqlCondition = { readonly text: string; readonly values: readonly SQLInputValue[] }
+type Selection = { readonly terms: readonly Term[]; readonly where: SqlCondition; readonly count: number }
 
-function newest(sql: DatabaseSync, { where, count }: Asked): readonly number[] {
+function newest(sql: DatabaseSync, { where, count }: Selection): readonly number[] {
   const found = sql.prepare(`SELECT p.id FROM pieces p WHERE ${where.text} ORDER BY p.id DESC LIMIT ?`)
   return idsOf(found.all(...where.values, count))
 }
 
 /** By time, texts with one common word would hide all others: matches have all words or, if none does, a rare one. */
-function newestWith(sql: DatabaseSync, asked: Asked): Found {
+function newestWith(sql: DatabaseSync, asked: Selection): FoundPieces {
   const { terms } = asked
-  const all = matching(sql, matchAll(terms), { ...asked, order: 'newest' })
+  const all = idsMatching(sql, matchAll(terms), { ...asked, order: 'newest' })
   if (all.length > 0 || terms.length === 1) return { ids: all, terms, matched: 'all' }
   const rare = terms.filter((term) => textsWith(sql, matchAny([term])) < rankLimit)
   const match = matchAny(rare.length === 0 ? terms : rare)
-  return { ids: matching(sql, match, { ...asked, order: 'newest' }), terms, matched: 'any' }
+  return { ids: idsMatching(sql, match, { ...asked, order: 'newest' }), terms, matched: 'any' }
 }
 
 /** Texts with the word as typed come before texts with another form of it. */
-function withOne(sql: DatabaseSync, asked: Asked): Found {
+function withOne(sql: DatabaseSync, asked: Selection): FoundPieces {
   const { terms, count } = asked
   const order = terms.flatMap(wordsOf).length > 1 ? 'shortest' : 'best'
   const [typed = '', ...forms] = terms.flatMap(matchesOf)
-  const ids = new Set(matching(sql, typed, { ...asked, order }))
+  const ids = new Set(idsMatching(sql, typed, { ...asked, order }))
   if (ids.size < count && forms.length > 0)
-    for (const id of matching(sql, forms.join(' OR '), { ...asked, order })) ids.add(id)
+    for (const id of idsMatching(sql, forms.join(' OR '), { ...asked, order })) ids.add(id)
   return { ids: [...ids].slice(0, count), terms, matched: 'all' }
 }
 
@@ -76,9 +76,9 @@ function withOne(sql: DatabaseSync, asked: Asked): Found {
  */
 const scores = { best: 'words.rank', shortest: 'p.characters', newest: '0' } as const
 
-type Ordered = Asked & { readonly order: keyof typeof scores }
+type OrderedSelection = Selection & { readonly order: keyof typeof scores }
 
-function matching(sql: DatabaseSync, match: string, { where, count, order }: Ordered): readonly number[] {
+function idsMatching(sql: DatabaseSync, match: string, { where, count, order }: OrderedSelection): readonly number[] {
   // CROSS JOIN makes SQLite start from the matches.
   const found = `SELECT p.id, ${scores[order]} AS score FROM words CROSS JOIN pieces p ON p.id = words.rowid
     WHERE words MATCH ? AND ${where.text} ORDER BY words.rowid DESC LIMIT ${rankLimit}`
@@ -91,15 +91,15 @@ function idsOf(rows: readonly unknown[]): readonly number[] {
 }
 
 /** The existing forms of a term, and the number of texts with them. */
-type Counted = { readonly term: Term; readonly forms: readonly Form[]; readonly texts: number }
-type Form = { readonly match: string; readonly texts: number }
+type CountedTerm = { readonly term: Term; readonly forms: readonly CountedForm[]; readonly texts: number }
+type CountedForm = { readonly match: string; readonly texts: number }
 
-function withSeveral(sql: DatabaseSync, asked: Asked): Found {
+function withSeveral(sql: DatabaseSync, asked: Selection): FoundPieces {
   const { terms, count } = asked
-  const counted = terms.map((term) => counts(sql, term))
+  const counted = terms.map((term) => countedTerm(sql, term))
   const rare = counted.filter(({ texts }) => texts > 0 && texts <= rankLimit)
   // If all words are common, texts with all of them are chosen by FTS5's rank.
-  const all = rare.length > 0 ? [] : matching(sql, matchAll(terms), { ...asked, order: 'best' })
+  const all = rare.length > 0 ? [] : idsMatching(sql, matchAll(terms), { ...asked, order: 'best' })
   if (all.length >= count) return { ids: all, terms, matched: 'all' }
   const archive = searchedIn(sql)
   const hits = createHits(sql, asked.where, archive)
@@ -113,7 +113,7 @@ function withSeveral(sql: DatabaseSync, asked: Asked): Found {
   return { ids: [...ids].slice(0, count), terms, matched: hasAll ? 'all' : 'any' }
 }
 
-function counts(sql: DatabaseSync, term: Term): Counted {
+function countedTerm(sql: DatabaseSync, term: Term): CountedTerm {
   const forms = matchesOf(term)
     .map((match) => ({ match, texts: textsWith(sql, match) }))
     .filter(({ texts }) => texts > 0)
@@ -154,7 +154,7 @@ type HitRow = {
   readonly rank: number
 }
 
-function createHits(sql: DatabaseSync, where: Where, { texts: all, sessionOf }: SearchedArchive) {
+function createHits(sql: DatabaseSync, where: SqlCondition, { texts: all, sessionOf }: SearchedArchive) {
   const select = (score: string, limit: string) =>
     sql.prepare(`SELECT p.id, p.source, p.place, p.kind, ${score} AS rank FROM words CROSS JOIN pieces p
       ON p.id = words.rowid WHERE words MATCH ? AND ${where.text} ${limit}`)
@@ -165,7 +165,7 @@ function createHits(sql: DatabaseSync, where: Where, { texts: all, sessionOf }: 
   const having = select('0', '')
   const newestHaving = select('0', `ORDER BY words.rowid DESC LIMIT ${rankLimit}`)
   return {
-    ofRare: ({ term, forms, texts }: Counted): TermHits => {
+    ofRare: ({ term, forms, texts }: CountedTerm): TermHits => {
       const weights = new Map<HitRow, number>()
       const byId = new Map<number, HitRow>()
       for (const form of forms) {
@@ -179,7 +179,7 @@ function createHits(sql: DatabaseSync, where: Where, { texts: all, sessionOf }: 
       return { hits: [...weights].map(([row, weight]) => hitOf(row, weight)), texts, isRequired: term.isExact }
     },
     /** Only in texts with a rare word, if there is one. It counts as once in an average text. */
-    ofCommon: ({ term, texts }: Counted, anyRare: string | undefined): TermHits => {
+    ofCommon: ({ term, texts }: CountedTerm, anyRare: string | undefined): TermHits => {
       const own = matchAny([term])
       const match = anyRare === undefined ? own : `(${own}) AND (${anyRare})`
       const rows = texts === 0 ? [] : (anyRare === undefined ? newestHaving : having).all(match, ...where.values)
@@ -204,7 +204,7 @@ const valueList = '(SELECT value FROM json_each(?))'
 const ofTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
 const ofPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
 
-export function conditions(sql: DatabaseSync, query: SearchQuery): Where {
+export function conditionFor(sql: DatabaseSync, query: SearchQuery): SqlCondition {
   const { kinds: named = textKinds, role, tool, path } = query
   const kinds = textKinds.filter(
     (kind) => named.includes(kind) && (role === undefined || (role === 'assistant') === assistantKinds.includes(kind)),

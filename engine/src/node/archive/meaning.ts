@@ -6,7 +6,7 @@ import type { Embedder } from '../../core/ports/model.ts'
 import type { SearchQuery } from '../../core/session/recall-text.ts'
 import { headOf } from '../../core/text/cut.ts'
 import { contentProblem, inTransaction } from './database.ts'
-import { conditions } from './find.ts'
+import { conditionFor } from './find.ts'
 import { type Lookup, type PieceRow, piecesWhere, pieceText, StalePlace } from './originals.ts'
 
 export type MeaningOptions = {
@@ -124,7 +124,7 @@ type Compared = { readonly query: SearchQuery; readonly model: string }
 const pageSize = 2_000
 
 function nearestTo(sql: DatabaseSync, wanted: Float32Array, { query, model }: Compared): readonly number[] {
-  const where = conditions(sql, query)
+  const where = conditionFor(sql, query)
   const page = sql.prepare(`SELECT p.id, v.vector FROM vectors v JOIN pieces p ON p.id = v.piece
     WHERE v.piece > ? AND v.model = ? AND ${where.text} ORDER BY v.piece LIMIT ${pageSize}`)
   let best: { readonly id: number; readonly score: number }[] = []

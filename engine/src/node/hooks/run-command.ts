@@ -34,8 +34,8 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
       resolve({ exit: undefined, stdout: '', stderr: child.message, end: 'not-started' })
       return
     }
-    const out = gather()
-    const err = gather()
+    const out = createCollector()
+    const err = createCollector()
     let end: CommandRun['end'] = 'exited'
     const finish = (exit: number | undefined) => {
       clearTimeout(timer)
@@ -85,7 +85,7 @@ function endGroup(pid: number | undefined): void {
   if (pid !== undefined) tolerating(() => process.kill(canGroup ? -pid : pid, 'SIGKILL'))
 }
 
-function gather() {
+function createCollector() {
   const chunks: Buffer[] = []
   let bytes = 0
   return {
@@ -97,36 +97,36 @@ function gather() {
   }
 }
 
-type Part = Partial<HookOutcome>
+type PartialOutcome = Partial<HookOutcome>
 
 type NamedRun = { readonly name: string; readonly run: CommandRun; readonly timeoutMs: number }
 
-export function outcomeOf(event: HookCall['event'], { name, run, timeoutMs }: NamedRun): Part {
-  const problem = (text: string): Part => ({ problems: [`${name}: ${text}`] })
+export function outcomeOf(event: HookCall['event'], { name, run, timeoutMs }: NamedRun): PartialOutcome {
+  const problem = (text: string): PartialOutcome => ({ problems: [`${name}: ${text}`] })
   if (run.end === 'timed-out') return problem(`ended after ${timeoutMs / 1000} s without finishing`)
   if (run.end === 'aborted') return problem('ended because the compaction was aborted')
   if (run.end === 'not-started') return problem(`could not be started: ${run.stderr.trim()}`)
-  if (run.exit === 2) return blocked(event, run.stderr.trim() || 'blocked by a hook', problem)
+  if (run.exit === 2) return vetoOf(event, run.stderr.trim() || 'blocked by a hook', problem)
   if (run.exit !== 0)
     return problem(`exit code ${run.exit ?? 'unknown'}${run.stderr === '' ? '' : `: ${firstLine(run.stderr)}`}`)
   const text = run.stdout.trim()
   if (text === '') return {}
   if (text.includes('\u0000') || text.includes('\uFFFD')) return problem('its output is no text')
-  return text.startsWith('{') ? fromJson(event, text, problem) : plain(event, text)
+  return text.startsWith('{') ? fromJson(event, text, problem) : outcomeOfText(event, text)
 }
 
-const blocking: readonly HookCall['event'][] = ['PreCompact', 'UserPromptSubmit', 'PreToolUse']
-const informing: readonly HookCall['event'][] = ['SessionStart', 'UserPromptSubmit']
+const blockingEvents: readonly HookCall['event'][] = ['PreCompact', 'UserPromptSubmit', 'PreToolUse']
+const contextEvents: readonly HookCall['event'][] = ['SessionStart', 'UserPromptSubmit']
 
-function blocked(event: HookCall['event'], reason: string, problem: (text: string) => Part): Part {
-  return blocking.includes(event)
+function vetoOf(event: HookCall['event'], reason: string, problem: (text: string) => PartialOutcome): PartialOutcome {
+  return blockingEvents.includes(event)
     ? { veto: reason }
     : problem(`wanted to block, which ${event} cannot: ${firstLine(reason)}`)
 }
 
-function plain(event: HookCall['event'], text: string): Part {
+function outcomeOfText(event: HookCall['event'], text: string): PartialOutcome {
   if (event === 'PreCompact') return { instructions: [text] }
-  return informing.includes(event) ? { context: [text] } : { messages: [text] }
+  return contextEvents.includes(event) ? { context: [text] } : { messages: [text] }
 }
 
 const saidFields = [
@@ -139,7 +139,7 @@ const saidFields = [
 ] as const
 
 /** Unknown fields are fine; a known field with an invalid value is a problem. */
-function fromJson(event: HookCall['event'], text: string, problem: (text: string) => Part): Part {
+function fromJson(event: HookCall['event'], text: string, problem: (text: string) => PartialOutcome): PartialOutcome {
   const value = parseObject(text)
   if (value === undefined) return problem('its output begins like JSON and is none')
   const { decision, reason, hookSpecificOutput: said = {} } = value
@@ -154,20 +154,20 @@ function fromJson(event: HookCall['event'], text: string, problem: (text: string
   if (input !== undefined && !isObject(input)) return odd('hookSpecificOutput.updatedInput')
   const isBefore = event === 'PreCompact'
   const summary = stringAt(said, 'summary')
-  const part: Part = {
-    ...listed('instructions', isBefore ? stringAt(said, 'newCustomInstructions') : undefined),
-    ...listed('context', stringAt(said, 'additionalContext')),
-    ...listed('messages', stringAt(said, 'userDisplayMessage')),
+  const part: PartialOutcome = {
+    ...textList('instructions', isBefore ? stringAt(said, 'newCustomInstructions') : undefined),
+    ...textList('context', stringAt(said, 'additionalContext')),
+    ...textList('messages', stringAt(said, 'userDisplayMessage')),
     ...(isBefore && summary?.trim() ? { summary } : {}),
     ...(event === 'PreToolUse' ? defined({ input }) : {}),
   }
   const isDenied = event === 'PreToolUse' && said.permissionDecision === 'deny'
   if (decision !== 'block' && !isDenied) return part
   const why = stringAt(value, 'reason') ?? stringAt(said, 'permissionDecisionReason')
-  return { ...part, ...blocked(event, why?.trim() || 'blocked by a hook', problem) }
+  return { ...part, ...vetoOf(event, why?.trim() || 'blocked by a hook', problem) }
 }
 
-function listed(key: 'instructions' | 'context' | 'messages', text: string | undefined): Part {
+function textList(key: 'instructions' | 'context' | 'messages', text: string | undefined): PartialOutcome {
   return text === undefined || text.trim() === '' ? {} : { [key]: [text.trim()] }
 }
 
@@ -176,7 +176,7 @@ function firstLine(text: string): string {
 }
 
 /** In the order of configuration. The first of several vetoes, summaries or inputs counts. */
-export function mergeOutcomes(parts: readonly Part[]): HookOutcome {
+export function mergeOutcomes(parts: readonly PartialOutcome[]): HookOutcome {
   const veto = parts.find((part) => part.veto !== undefined)?.veto
   const summary = parts.find((part) => part.summary !== undefined)?.summary
   const input = parts.find((part) => part.input !== undefined)?.input

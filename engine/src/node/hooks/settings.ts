@@ -47,9 +47,9 @@ export function readHookSettings(value: unknown): HookSettingsRead {
 }
 
 // Each returns the place of a mistake and the expected value, or undefined if there is none.
-type Wrong = (value: unknown) => string | undefined
+type Validator = (value: unknown) => string | undefined
 
-const wrongSettings: Wrong = (value) => {
+const wrongSettings: Validator = (value) => {
   if (!isObject(value)) return ': expected an object'
   return firstWrong(Object.entries(value), ([event, matchers]) => {
     if (!hookEvents.some((known) => known === event)) return `: not one of ${hookEvents.join(', ')}`
@@ -57,7 +57,7 @@ const wrongSettings: Wrong = (value) => {
   })
 }
 
-const wrongMatcher: Wrong = (value) => {
+const wrongMatcher: Validator = (value) => {
   if (!isObject(value)) return ': expected an object'
   const { matcher, hooks } = value
   if (matcher !== undefined && typeof matcher !== 'string') return '.matcher: expected a string'
@@ -67,7 +67,7 @@ const wrongMatcher: Wrong = (value) => {
 
 const maxTimeout = 3600
 
-const wrongCommand: Wrong = (value) => {
+const wrongCommand: Validator = (value) => {
   if (!isObject(value)) return ': expected an object'
   const { type, command, timeout } = value
   if (type !== 'command') return '.type: expected "command"'
@@ -76,7 +76,7 @@ const wrongCommand: Wrong = (value) => {
   return isValid ? undefined : `.timeout: expected seconds, more than 0 and at most ${maxTimeout}`
 }
 
-function wrongList(value: unknown, wrong: Wrong): string | undefined {
+function wrongList(value: unknown, wrong: Validator): string | undefined {
   if (!Array.isArray(value)) return ': expected a list'
   return firstWrong([...value.entries()], ([, item]) => wrong(item))
 }

@@ -67,7 +67,7 @@ export type Lease = {
   readonly release: () => void
 }
 
-type Terms = LeasePorts & {
+type LeaseTerms = LeasePorts & {
   readonly place: LockPlace
   readonly owner: string
   readonly durationMs: number
@@ -104,7 +104,7 @@ export function isLeaseHeld(session: string): boolean {
   return isHeld ?? true
 }
 
-function termsOf(session: string, options: LeaseOptions): Terms {
+function termsOf(session: string, options: LeaseOptions): LeaseTerms {
   const ports = { ...nodeLeasePorts, ...options.ports }
   const durationMs = options.durationMs ?? 30_000
   if (!(durationMs > 0)) throw new Error(`A lease cannot last ${durationMs} ms: durationMs must be more than 0.`)
@@ -112,7 +112,7 @@ function termsOf(session: string, options: LeaseOptions): Terms {
   return { ...ports, place, owner: options.owner, durationMs, graceMs: options.graceMs ?? durationMs / 2 }
 }
 
-function newRecord(terms: Terms): LockRecord {
+function newRecord(terms: LeaseTerms): LockRecord {
   const now = terms.now()
   return {
     owner: terms.owner,
@@ -131,22 +131,22 @@ export function newToken(ports: LeasePorts): string {
 }
 
 /** A dead process cannot write. Any other holder stops trusting its lease when it expires, so nobody writes in between. */
-function isStale(terms: Terms, holder: LockRecord): boolean {
+function isStale(terms: LeaseTerms, holder: LockRecord): boolean {
   return terms.processes.isDead(holder) || terms.now() >= Date.parse(holder.expiresAt) + terms.graceMs
 }
 
-function holderOf(lock: LockRecord, { processes, now, graceMs }: Terms): Holder {
+function holderOf(lock: LockRecord, { processes, now, graceMs }: LeaseTerms): Holder {
   const { owner, pid, host, acquiredAt: since, expiresAt } = lock
   const freeInMs = Math.max(0, Date.parse(expiresAt) + graceMs - now())
   return { owner, pid, host, since, ...(processes.isHere(lock) ? {} : { freeInMs }) }
 }
 
-function heldLease(terms: Terms, first: LockRecord): Lease {
+function heldLease(terms: LeaseTerms, first: LockRecord): Lease {
   let mine = first
   let lost: LeaseLost | undefined
   const confirm = (): LeaseState => {
     if (lost !== undefined) return lost
-    const next = confirmed(terms, mine)
+    const next = confirmLock(terms, mine)
     if ('type' in next) lost = next
     else mine = next
     return lost ?? { type: 'held' }
@@ -163,15 +163,15 @@ function heldLease(terms: Terms, first: LockRecord): Lease {
 }
 
 /** The current lock: unchanged, renewed or retaken; or the report that it is lost. */
-function confirmed(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
+function confirmLock(terms: LeaseTerms, mine: LockRecord): LockRecord | LeaseLost {
   const holder = readLock(terms.place)
   if (holder?.token !== mine.token) return lostTo(holder, terms)
   const left = Date.parse(mine.expiresAt) - terms.now()
   if (left > terms.durationMs / 2) return mine
-  return left > 0 ? renewed(terms, mine) : retaken(terms, mine)
+  return left > 0 ? renewLock(terms, mine) : retakeLock(terms, mine)
 }
 
-function renewed(terms: Terms, mine: LockRecord): LockRecord {
+function renewLock(terms: LeaseTerms, mine: LockRecord): LockRecord {
   const next = { ...mine, expiresAt: new Date(terms.now() + terms.durationMs).toISOString() }
   const isReplaced = tolerating(() => {
     replaceLock(terms.place, next)
@@ -185,12 +185,12 @@ function renewed(terms: Terms, mine: LockRecord): LockRecord {
  * For a holder that slept (a closed laptop) past the expiry. Others may be taking over at this moment, so it uses the same atomic
  * step as they do. If it wins, no other process has written in between.
  */
-function retaken(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
+function retakeLock(terms: LeaseTerms, mine: LockRecord): LockRecord | LeaseLost {
   const next = { ...newRecord(terms), acquiredAt: mine.acquiredAt }
   const taking = takeLock(terms.place, next, (holder) => holder?.token === mine.token)
   return taking.type === 'taken' ? next : lostTo(taking.by, terms)
 }
 
-function lostTo(holder: LockRecord | undefined, terms: Terms): LeaseLost {
+function lostTo(holder: LockRecord | undefined, terms: LeaseTerms): LeaseLost {
   return holder === undefined ? { type: 'lease-lost' } : { type: 'lease-lost', by: holderOf(holder, terms) }
 }

@@ -96,7 +96,7 @@ export function takeLock(
       const holder = lockChain(place).at(-1)
       if (!mayTake(holder)) return { type: 'not-taken', by: holder }
       const claim = holder === undefined ? path : successorPath(place, holder.token)
-      if (!linked(place, mine, claim)) continue
+      if (!linkDraft(place, mine, claim)) continue
       if (holder === undefined) return { type: 'taken', isTakeover: false }
       if (lockChain(place).at(-1)?.token === mine.token) {
         disk.rename(claim, path)
@@ -147,7 +147,7 @@ function writeDraft(place: LockPlace, mine: LockRecord): void {
   withFile(disk, [path, 'create-only'], (file) => writeWhole({ disk, file }, bytes))
 }
 
-function linked(place: LockPlace, mine: LockRecord, to: string): boolean {
+function linkDraft(place: LockPlace, mine: LockRecord, to: string): boolean {
   const done = ignoring(['EEXIST', 'ENOENT'], () => {
     place.disk.link(draftPath(place, mine.token), to)
     return true
@@ -166,9 +166,9 @@ export type ProcessMark = {
   readonly started?: string
 }
 
-export const nodeProcesses = { self, isHere, isDead }
+export const nodeProcesses = { self: ownMark, isHere, isDead }
 
-function self(): ProcessMark {
+function ownMark(): ProcessMark {
   const machine = machineName()
   const started = readProcess(process.pid)?.started
   return { pid: process.pid, host: hostname(), ...defined({ machine, started }) }
@@ -184,7 +184,7 @@ function isDead(mark: ProcessMark): boolean {
   if (!isHere(mark)) return false
   // kill(2) takes 0 and below as process groups.
   if (!Number.isInteger(mark.pid) || mark.pid < 1) return false
-  if (!answers(mark.pid)) return true
+  if (!isAlive(mark.pid)) return true
   const found = readProcess(mark.pid)
   if (found === undefined) return false
   // A zombie still answers kill(2); in a container without an init it does so forever.
@@ -192,7 +192,7 @@ function isDead(mark: ProcessMark): boolean {
   return mark.started !== undefined && mark.started !== found.started
 }
 
-function answers(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {

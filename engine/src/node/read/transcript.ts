@@ -200,19 +200,19 @@ export function openLive(path: string): LiveFile {
 function openWhole(path: string): LiveFile {
   const loaded: Loaded[] = []
   const { bytes } = forEachEntry(path, (entry) => loaded.push({ entry, head: readHead(entry) }))
-  return { ...selected(loaded, windowOf(loaded)), bytesRead: bytes, bytes, isWhole: true }
+  return { ...withLiveEntries(loaded, windowOf(loaded)), bytesRead: bytes, bytes, isWhole: true }
 }
 
 type Loaded = { readonly entry: Entry; readonly head: Head }
 
 /** The unread part, and the start of the part that was read. */
-type Tail = { readonly blocks: Iterator<readonly Line[], void>; start: number }
+type UnreadTail = { readonly blocks: Iterator<readonly Line[], void>; start: number }
 
 /**
  * Reads back to the last boundary, and one more epoch if the window refers to something earlier. Anything still missing is looked
  * up in the index, because it may be far back or not in the file at all.
  */
-function openFromTail(path: string, tail: Tail, size: number): Omit<LiveFile, 'bytes'> {
+function openFromTail(path: string, tail: UnreadTail, size: number): Omit<LiveFile, 'bytes'> {
   let loaded: readonly Loaded[] = []
   let target = size
   let isLookedUp = false
@@ -224,13 +224,13 @@ function openFromTail(path: string, tail: Tail, size: number): Omit<LiveFile, 'b
       isLookedUp = target < size
       target = isLookedUp ? earliestOf(path, missing, tail.start) : tail.start - 1
     } else if (missing.length > 0 || tail.start === 0 || hasMargin(live)) {
-      return { ...selected(loaded, live), bytesRead: size - tail.start, isWhole: tail.start === 0 }
+      return { ...withLiveEntries(loaded, live), bytesRead: size - tail.start, isWhole: tail.start === 0 }
     } else target = tail.start - 1
   }
 }
 
 /** Reads blocks until the target offset is reached and a block contains a boundary of the main conversation. */
-function readBack(tail: Tail, target: number): readonly Loaded[] {
+function readBack(tail: UnreadTail, target: number): readonly Loaded[] {
   const blocks: Loaded[][] = []
   for (let next = tail.blocks.next(); !next.done; next = tail.blocks.next()) {
     const block: Loaded[] = []
@@ -262,7 +262,7 @@ function hasMargin(live: LiveWindow): boolean {
   return live.order.every((row) => row >= linesOfOneAnswer)
 }
 
-function selected(loaded: readonly Loaded[], live: LiveWindow) {
+function withLiveEntries(loaded: readonly Loaded[], live: LiveWindow) {
   const entries = live.order.flatMap((index) => loaded[index]?.entry ?? [])
   const read = loaded.map(({ entry }) => entry)
   return { entries, read, stop: live.stop }

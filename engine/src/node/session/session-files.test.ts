@@ -24,9 +24,9 @@ let count = 0
 function read(files: SessionFiles, path: string, text: string, isLive: boolean): void {
   const id = `t${count++}`
   const call = [{ type: 'tool_use', id, name: 'Read', input: { file_path: path } }]
-  files.see({ role: 'assistant', origin: 'assistant', content: call }, {}, { isLive })
+  files.onMessage({ role: 'assistant', origin: 'assistant', content: call }, {}, { isLive })
   const result = [{ type: 'tool_result', tool_use_id: id, content: text }]
-  files.see({ role: 'user', origin: 'tool-result', content: result }, {}, { isLive })
+  files.onMessage({ role: 'user', origin: 'tool-result', content: result }, {}, { isLive })
 }
 
 const open = (more: Partial<SessionFilesInput> = {}) =>
@@ -119,17 +119,17 @@ describe('of a file that a result showed in part', () => {
     const path = join(root, 'a.ts')
     writeFileSync(path, text)
     const call = [{ type: 'tool_use', id: 'r', name: 'Read', input: { file_path: path } }]
-    session.see({ role: 'assistant', origin: 'assistant', content: call }, {}, { isLive: true })
+    session.onMessage({ role: 'assistant', origin: 'assistant', content: call }, {}, { isLive: true })
     const content = numbered(redact(text).trimEnd().split('\n'))
     const record = { toolUseResult: { file: { filePath: path, content: text, startLine: 1, totalLines: 5 } } }
     const result = [{ type: 'tool_result', tool_use_id: 'r', content }]
-    session.see({ role: 'user', origin: 'tool-result', content: result }, record, { isLive: true })
+    session.onMessage({ role: 'user', origin: 'tool-result', content: result }, record, { isLive: true })
     const edit = { file_path: path, old_string: 'if (host)', new_string: 'if (isReady(host))' }
     const change = [{ type: 'tool_use', id: 'e', name: 'Edit', input: edit }]
-    session.see({ role: 'assistant', origin: 'assistant', content: change }, {}, { isLive: true })
+    session.onMessage({ role: 'assistant', origin: 'assistant', content: change }, {}, { isLive: true })
     const done = [{ type: 'tool_result', tool_use_id: 'e', content: 'ok' }]
     const original = { toolUseResult: { filePath: path, originalFile: text } }
-    session.see({ role: 'user', origin: 'tool-result', content: done }, original, { isLive: true })
+    session.onMessage({ role: 'user', origin: 'tool-result', content: done }, original, { isLive: true })
     writeFileSync(path, text.replace('if (host)', 'if (isReady(host))'))
     expect(await session.files.read(path)).toMatchObject({
       text: redact(text).replace('if (host)', 'if (isReady(host))'),
@@ -214,10 +214,10 @@ test('of a part that a transcript showed, that part alone comes back', async () 
     totalLines: 2,
   }
   const call = [{ type: 'tool_use', id: 'p', name: 'Read', input: { file_path: join(root, 'a.ts') } }]
-  session.see({ role: 'assistant', origin: 'assistant', content: call }, {}, { isLive: false })
+  session.onMessage({ role: 'assistant', origin: 'assistant', content: call }, {}, { isLive: false })
   const result = [{ type: 'tool_result', tool_use_id: 'p', content: '2\tconst second = 2' }]
   const record = { toolUseResult: { file: account } }
-  session.see({ role: 'user', origin: 'tool-result', content: result }, record, { isLive: false })
+  session.onMessage({ role: 'user', origin: 'tool-result', content: result }, record, { isLive: false })
   expect(await session.files.read(join(root, 'a.ts'))).toEqual({
     type: 'text',
     text: '[lines 1 to 1 were never shown]\nconst second = 2',

@@ -22,17 +22,17 @@ import { gitWorkspace } from './workspace.ts'
 
 export function sessionFiles(input: SessionFilesInput): SessionFiles {
   const { given, entries, cwd, named } = input
-  if (given) return { files: given, see: () => undefined }
+  if (given) return { files: given, onMessage: () => undefined }
   const seen = createSeenFiles({ named, root: cwd })
-  if (isFromElsewhere(entries)) return { files: seenFileStore(seen), see: seen.add }
+  if (isFromElsewhere(entries)) return { files: seenFileStore(seen), onMessage: seen.add }
   const shown = createShown({ named, root: cwd })
   return {
     files: ownFiles(input, { shown, opened: seen }),
-    see: (message, record, { isLive }) => (isLive ? shown : seen).add(message, record),
+    onMessage: (message, record, { isLive }) => (isLive ? shown : seen).add(message, record),
   }
 }
 
-type Witnesses = {
+type ShownFiles = {
   readonly shown: Shown
   /** The transcript's knowledge of files when the session was opened. */
   readonly opened: SeenFiles
@@ -43,7 +43,7 @@ type Witnesses = {
  * content, and only while the disk still has the same. For a file that the open session was shown, restores only the shown lines,
  * or all of it if the host redacts the text.
  */
-function ownFiles({ cwd: root, permitted, redact }: SessionFilesInput, { shown, opened }: Witnesses): FileStore {
+function ownFiles({ cwd: root, permitted, redact }: SessionFilesInput, { shown, opened }: ShownFiles): FileStore {
   const inside = workspaceFiles({ root, redact })
   const anywhere = workspaceFiles({ root, redact, isAllowed: () => true })
   return {

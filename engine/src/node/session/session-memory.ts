@@ -67,9 +67,9 @@ export function openMemory(transcript: string, ports: MemoryPorts = systemPorts)
   }
 }
 
-type Taken = { readonly path: string; readonly folder: string; readonly lease: Lease }
+type LeasedMemory = { readonly path: string; readonly folder: string; readonly lease: Lease }
 
-async function extractInto({ path, folder, lease }: Taken, input: Parameters<SessionMemory['extract']>[0]) {
+async function extractInto({ path, folder, lease }: LeasedMemory, input: Parameters<SessionMemory['extract']>[0]) {
   const base = readText(path)
   const before = withTemplate(parseNotes(base ?? ''), templateIn(folder))
   const prompt = readText(join(folder, 'config', 'prompt.md'))

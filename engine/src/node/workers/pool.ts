@@ -112,7 +112,7 @@ export class WorkerPool {
       const thread: Thread = { worker: this.options.start(), isReady: false, job: undefined }
       this.threads.add(thread)
       const { worker } = thread
-      worker.on('message', (message: FromThread) => this.hear(thread, message))
+      worker.on('message', (message: FromThread) => this.onThreadMessage(thread, message))
       worker.on('error', (error) => this.lose(thread, errorText(error)))
       worker.on('exit', (code) => this.lose(thread, `it ended with exit code ${code}`))
       worker.unref()
@@ -123,7 +123,7 @@ export class WorkerPool {
     }
   }
 
-  private hear(thread: Thread, message: FromThread): void {
+  private onThreadMessage(thread: Thread, message: FromThread): void {
     if (message.type === 'ready') {
       thread.isReady = true
       return

@@ -16,10 +16,10 @@ import { rowOf, storedId } from './row.ts'
 export async function takeSession(tables: SessionTables, options: OpenOptions): Promise<OpenResult> {
   const { id } = tables
   const { as, owner = 'everlong', isAppendOnly = false } = options
-  const [row] = as === 'new' ? await create(tables, options, owner) : await take(tables, owner)
+  const [row] = as === 'new' ? await insertSession(tables, options, owner) : await take(tables, owner)
   if (row) {
     const taken = { head: Number(row.head), fence: String(row.fence) }
-    const held = holding(tables, taken)
+    const held = heldSession(tables, taken)
     if (isAppendOnly) return { type: 'opened', session: { ...held, entries: [], isWhole: taken.head === 0 } }
     try {
       const window = await windowOf(tables, taken.head)
@@ -43,12 +43,12 @@ type Taken = { readonly head: number; readonly fence: string }
 
 export const isFree = '(lease_until IS NULL OR lease_until < clock_timestamp())'
 
-const lease = (place: string) => `clock_timestamp() + ${place}::float8 * interval '1 millisecond'`
+const leaseUntil = (place: string) => `clock_timestamp() + ${place}::float8 * interval '1 millisecond'`
 
-function create({ schema, run, leaseMs }: SessionTables, { user, parent }: OpenOptions, owner: string) {
+function insertSession({ schema, run, leaseMs }: SessionTables, { user, parent }: OpenOptions, owner: string) {
   return run(
     `INSERT INTO ${schema}.session (tenant, id, user_id, parent, owner, fence, lease_until)
-     VALUES ($1, $2, $3, $4, $5, nextval('${schema}.fence'), ${lease('$6')})
+     VALUES ($1, $2, $3, $4, $5, nextval('${schema}.fence'), ${leaseUntil('$6')})
      ON CONFLICT DO NOTHING RETURNING head, fence`,
     [user ?? null, parent ?? null, owner, leaseMs],
   )
@@ -57,7 +57,7 @@ function create({ schema, run, leaseMs }: SessionTables, { user, parent }: OpenO
 /** If several try at once, the row admits one; the others then see its lease. */
 function take({ schema, run, leaseMs }: SessionTables, owner: string) {
   return run(
-    `UPDATE ${schema}.session SET fence = nextval('${schema}.fence'), owner = $3, lease_until = ${lease('$4')}
+    `UPDATE ${schema}.session SET fence = nextval('${schema}.fence'), owner = $3, lease_until = ${leaseUntil('$4')}
      WHERE tenant = $1 AND id = $2 AND ${isFree}
      RETURNING head, fence`,
     [owner, leaseMs],
@@ -79,13 +79,13 @@ async function stateOf({ schema, run }: SessionTables) {
 
 type Holding = Omit<HeldSession, 'entries' | 'isWhole'>
 
-function holding(tables: SessionTables, { head, fence }: Taken): Holding {
+function heldSession(tables: SessionTables, { head, fence }: Taken): Holding {
   const { schema, run, leaseMs } = tables
   let isReleased = false
   const renew = async () => {
     try {
       await run(
-        `UPDATE ${schema}.session SET lease_until = ${lease('$4')}
+        `UPDATE ${schema}.session SET lease_until = ${leaseUntil('$4')}
          WHERE tenant = $1 AND id = $2 AND fence = $3 AND lease_until IS NOT NULL`,
         [fence, leaseMs],
       )
@@ -125,9 +125,9 @@ function holding(tables: SessionTables, { head, fence }: Taken): Holding {
   }
 }
 
-type Append = { readonly records: readonly StoredRecord[]; readonly expected: number; readonly fence: string }
+type AppendInput = { readonly records: readonly StoredRecord[]; readonly expected: number; readonly fence: string }
 
-async function append(tables: SessionTables, input: Append): Promise<Appended> {
+async function append(tables: SessionTables, input: AppendInput): Promise<Appended> {
   try {
     const isStored = await insert(tables, input)
     if (isStored) return { type: 'stored', version: input.expected + input.records.length }
@@ -142,7 +142,7 @@ async function append(tables: SessionTables, input: Append): Promise<Appended> {
 }
 
 /** One statement: everything or nothing, in one round trip. */
-async function insert({ schema, run, leaseMs, key }: SessionTables, input: Append): Promise<boolean> {
+async function insert({ schema, run, leaseMs, key }: SessionTables, input: AppendInput): Promise<boolean> {
   const { records, expected, fence } = input
   const rows = records.map((record) => rowOf(record, key))
   const entries = rows.map(({ row }) => row)
@@ -150,7 +150,7 @@ async function insert({ schema, run, leaseMs, key }: SessionTables, input: Appen
   const [moved] = await run(
     `WITH moved AS (
        UPDATE ${schema}.session
-       SET head = head + $5, changed = clock_timestamp(), lease_until = ${lease('$6')}
+       SET head = head + $5, changed = clock_timestamp(), lease_until = ${leaseUntil('$6')}
        WHERE tenant = $1 AND id = $2 AND head = $3 AND fence = $4
        RETURNING head
      ), large AS (
@@ -182,7 +182,7 @@ async function insert({ schema, run, leaseMs, key }: SessionTables, input: Appen
 }
 
 /** The reason: an earlier attempt succeeded, another writer has the session, or it is gone. */
-async function whyNotInserted(tables: SessionTables, { records, expected, fence }: Append): Promise<Appended> {
+async function whyNotInserted(tables: SessionTables, { records, expected, fence }: AppendInput): Promise<Appended> {
   const { schema, run, id } = tables
   const following = await run(
     `SELECT id FROM ${schema}.entry

@@ -23,7 +23,7 @@ export type EntryRow = {
 export type Blob = { readonly hash: string; readonly body: string }
 
 /** In characters. For shorter strings a separate row costs more than it saves. */
-const largeString = 2_000
+const minLargeString = 2_000
 
 export function rowOf({ id, record }: StoredRecord, session: string): { row: EntryRow; blobs: readonly Blob[] } {
   const blobs: Blob[] = []
@@ -31,7 +31,7 @@ export function rowOf({ id, record }: StoredRecord, session: string): { row: Ent
   let count = 0
   const small = mapStrings(record, (text) => {
     const at = count++
-    if (text.length < largeString) return text
+    if (text.length < minLargeString) return text
     const body = JSON.stringify(text)
     const hash = hashOf(body)
     blobs.push({ hash, body })

@@ -33,7 +33,7 @@ export function project(options: ProjectOptions): Project {
     return `${cwd}/${random.pick(folders)}/${random.pick(nouns)}-${random.hex(2)}.${ending}`
   }
   const write = (path: string) =>
-    `${opening(random, path)}${pool.cut(kindOf(path), usualSize(random, options.largestFile))}\n`
+    `${opening(random, path)}${pool.cut(kindOf(path), typicalSize(random, options.largestFile))}\n`
   const fill = () => {
     while (files.size < fileCount) {
       const path = newPath()
@@ -72,7 +72,7 @@ function opening(random: Random, path: string): string {
 }
 
 /** Half below about 2 KB, one in a hundred above 20 KB. */
-export function usualSize(random: Random, largest: number): number {
+export function typicalSize(random: Random, largest: number): number {
   const size = Math.round(1_800 * Math.exp(1.05 * normal(random)))
   return Math.min(Math.max(size, 60), largest)
 }

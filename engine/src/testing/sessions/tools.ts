@@ -17,7 +17,7 @@ import {
   webFetchCall,
   writeCall,
 } from './calls.ts'
-import { type Project, usualSize } from './project.ts'
+import { type Project, typicalSize } from './project.ts'
 import { name, type TextPool, title } from './text.ts'
 import { adjectives, nouns, verbs } from './words.ts'
 
@@ -77,7 +77,7 @@ function bash({ random, pool, largest }: Workshop): ToolCall {
 function outputOf(random: Random, pool: TextPool, largest: number): string {
   if (random.chance(0.12)) return ''
   if (random.chance(0.005)) return pool.cut('log', Math.min(largest, random.int(90_000, 200_000)))
-  return pool.cut('log', Math.round(usualSize(random, largest) * 0.5))
+  return pool.cut('log', Math.round(typicalSize(random, largest) * 0.5))
 }
 
 function edit({ random, project }: Workshop): ToolCall {

@@ -85,23 +85,23 @@ function writtenRules({ record }: Entry): readonly string[] {
     .map(({ input }) => JSON.stringify(input).replaceAll('\\n', '\n'))
 }
 
-type Made = Pick<Context, 'openedBy' | 'start'> & {
+type NewContext = Pick<Context, 'openedBy' | 'start'> & {
   readonly written: readonly string[]
   readonly before: Context | undefined
 }
 
-function contextOf(pieces: readonly ViewMessage[], { openedBy, start, written, before }: Made): Context {
+function contextOf(pieces: readonly ViewMessage[], { openedBy, start, written, before }: NewContext): Context {
   const uuids = new Set(pieces.flatMap(({ uuid }) => uuid ?? []))
   const [first] = before?.uuids ?? []
   const isUndone = openedBy?.isUndone === true || (first !== undefined && uuids.has(first))
   const summaries = pieces.filter(({ origin }) => origin === 'summary').map(proseOf)
   const isReadable = openedBy === undefined || isUndone || summaries.some((text) => text.trim() !== '')
-  const prose = once(() => [...pieces.map(proseOf), ...written].join('\n'))
-  const text = once(() => [...pieces.map(sourceText), ...written].join('\n'))
-  const plain = once(() => plainWords(text()))
-  const lines = once(() => prose().split('\n'))
-  const said = once(() => createPassages(prose(), topicOf))
-  const shown = once(() => createPassages(text(), topicOf))
+  const prose = memoized(() => [...pieces.map(proseOf), ...written].join('\n'))
+  const text = memoized(() => [...pieces.map(sourceText), ...written].join('\n'))
+  const plain = memoized(() => plainWords(text()))
+  const lines = memoized(() => prose().split('\n'))
+  const said = memoized(() => createPassages(prose(), topicOf))
+  const shown = memoized(() => createPassages(text(), topicOf))
   return {
     openedBy,
     start,
@@ -125,7 +125,7 @@ function proseOf({ content }: ViewMessage): string {
     .join('\n')
 }
 
-function once<T>(make: () => T): () => T {
+function memoized<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
     made ??= { value: make() }
@@ -135,14 +135,14 @@ function once<T>(make: () => T): () => T {
 
 /** Share of a statement's content words that must occur in one passage of this many characters. */
 const saidShare = 0.6
-const passage = 1_200
+const passageLength = 1_200
 
 /** Returns a function that checks whether some passage of the text has enough of these content words. */
 function createPassages(text: string, wordsOf = contentWords): (words: readonly string[]) => boolean {
   const passages: ReadonlySet<string>[] = []
   // Passages overlap, so that a statement at the end of one is complete in the next.
-  for (let at = 0; at < text.length; at += passage / 2) {
-    passages.push(new Set(wordsOf(text.slice(at, at + passage))))
+  for (let at = 0; at < text.length; at += passageLength / 2) {
+    passages.push(new Set(wordsOf(text.slice(at, at + passageLength))))
   }
   return (words) => passages.some((known) => words.filter((word) => known.has(word)).length >= words.length * saidShare)
 }

@@ -62,14 +62,14 @@ function idsIn(entries: readonly Entry[]): readonly string[] {
   return [...new Set(entries.flatMap(({ record }) => stringAt(record, 'sessionId') ?? []))]
 }
 
-type Compared = {
+type SummaryCheck = {
   readonly before: Context | undefined
   readonly ledger: Ledger | undefined
   readonly ids: readonly string[]
 }
 
 /** Compares the summary with the context that it replaced. */
-function unverifiedIn({ summary }: Context, { before, ledger, ids }: Compared): readonly UnverifiedClaim[] {
+function unverifiedIn({ summary }: Context, { before, ledger, ids }: SummaryCheck): readonly UnverifiedClaim[] {
   if (summary === '' || before === undefined || ledger === undefined) return []
   const source: ViewMessage = { role: 'user', origin: 'human', content: [before.text(), ...ids].join('\n') }
   const found = checkSummary(summary, { messages: [source], ledger })

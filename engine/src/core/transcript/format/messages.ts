@@ -57,13 +57,13 @@ export function messageOf(record: JsonObject): ViewMessage | undefined {
   return found
 }
 
-type Found = { -readonly [K in keyof ViewMessage]: ViewMessage[K] }
+type MutableMessage = { -readonly [K in keyof ViewMessage]: ViewMessage[K] }
 
-function spokenMessage(record: JsonObject, origin: Origin): Found {
+function spokenMessage(record: JsonObject, origin: Origin): MutableMessage {
   const said = saidIn(record)
   const role = origin === 'assistant' ? 'assistant' : 'user'
   const content = origin === 'summary' ? summaryContent(said) : contentOf(said, role)
-  const found: Found = { role, content, origin }
+  const found: MutableMessage = { role, content, origin }
   const { id, model } = objectAt(record, 'message') ?? {}
   if (typeof id === 'string') found.messageId = id
   if (origin !== 'assistant') return found
@@ -100,7 +100,7 @@ export function withoutResults(
 }
 
 /** Context that the client injected. A prompt that was typed while the agent worked exists only in such a record. */
-function attachmentMessage(record: JsonObject): Found | undefined {
+function attachmentMessage(record: JsonObject): MutableMessage | undefined {
   const attachment = objectAt(record, 'attachment') ?? {}
   const kind = stringAt(attachment, 'type') ?? 'unknown'
   const content = attachmentContent(attachment)

@@ -33,7 +33,7 @@ export type Statistics = {
 
 export type SessionKind = 'session' | 'subagent' | 'compaction-run'
 
-type Added = Pick<Scan, 'epochs' | 'answers' | 'graph' | 'sessionIds'>
+type AddedScan = Pick<Scan, 'epochs' | 'answers' | 'graph' | 'sessionIds'>
 type Kind = { readonly kind: SessionKind; readonly salvaged: number }
 
 export function createStatisticsBook() {
@@ -45,7 +45,7 @@ export function createStatisticsBook() {
   const sums = { entries: 0, orphans: 0, salvaged: 0, repeatedAnswers: 0 }
   const seen = new Set<string>()
   return {
-    add: ({ epochs, answers, graph, sessionIds }: Added, { kind, salvaged }: Kind): void => {
+    add: ({ epochs, answers, graph, sessionIds }: AddedScan, { kind, salvaged }: Kind): void => {
       kinds[kind]++
       sums.entries += epochs.reduce((sum, { entries }) => sum + entries, 0)
       sums.orphans += graph.orphans.length

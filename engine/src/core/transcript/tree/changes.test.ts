@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../message/json.ts'
 import { noPosition } from '../../ports/session-store.ts'
 import { type Edit, editRecord } from '../format/edits.ts'
-import { type Change, lastAction, standingOf } from './changes.ts'
+import { type Change, changesInForce, lastAction } from './changes.ts'
 
 /** Changes e0, e1, e2 … at the rows 0, 10, 20 … */
 function outOf(...edits: readonly (Edit | undefined)[]): readonly string[] {
   const changes = edits.map((edit, at): Change => ({ row: at * 10, uuid: `e${at}`, edit }))
-  const { out } = standingOf(changes, (uuid) => changes.find((change) => change.uuid === uuid)?.row ?? -1)
+  const { out } = changesInForce(changes, (uuid) => changes.find((change) => change.uuid === uuid)?.row ?? -1)
   return changes.filter(({ row }) => out.has(row)).map(({ uuid }) => uuid)
 }
 

@@ -21,7 +21,7 @@ export function changeAt(row: number, record: JsonObject, head: Pick<Head, 'uuid
   return { row, uuid, edit, freed: edit ? edit.freed : readCompaction(record).freed }
 }
 
-export type Standing = {
+export type ChangesInForce = {
   /** Rows of the changes that are not in force. */
   readonly out: ReadonlySet<number>
   /** Changes that a rewind removed. */
@@ -30,10 +30,10 @@ export type Standing = {
   readonly rewinds: ReadonlyMap<number, number>
 }
 
-export const nothingUndone: Standing = { out: new Set(), past: new Set(), rewinds: new Map() }
+export const nothingUndone: ChangesInForce = { out: new Set(), past: new Set(), rewinds: new Map() }
 
 /** Newest first, because a change refers only to earlier ones. */
-export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => number): Standing {
+export function changesInForce(changes: readonly Change[], rowOf: (uuid: string) => number): ChangesInForce {
   const undone = new Set<number>()
   const past = new Set<number>()
   const out = new Set<number>()
@@ -58,7 +58,7 @@ export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => 
   return { out, past, rewinds }
 }
 
-function changesIn(entries: readonly Entry[]): Standing & { readonly changes: readonly Change[] } {
+function changesIn(entries: readonly Entry[]): ChangesInForce & { readonly changes: readonly Change[] } {
   const rows = new Map<string, number>()
   const changes = entries.flatMap(({ record }, row) => {
     const { uuid } = record
@@ -66,7 +66,7 @@ function changesIn(entries: readonly Entry[]): Standing & { readonly changes: re
     rows.set(uuid, row)
     return changeAt(row, record, { uuid, boundary: readBoundary(record) }) ?? []
   })
-  return { changes, ...standingOf(changes, (uuid) => rows.get(uuid) ?? -1) }
+  return { changes, ...changesInForce(changes, (uuid) => rows.get(uuid) ?? -1) }
 }
 
 export type Undoable = {
@@ -100,7 +100,7 @@ export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
 /** True if a person undid the last compaction and no other followed. Clearing the context ends this too. */
 export function isCompactionUndone(
   changes: readonly Change[],
-  { out, recordAt }: Pick<Standing, 'out'> & { readonly recordAt: (row: number) => JsonObject | undefined },
+  { out, recordAt }: Pick<ChangesInForce, 'out'> & { readonly recordAt: (row: number) => JsonObject | undefined },
 ): boolean {
   const undos = new Map(
     changes.flatMap(({ uuid, edit }) => (edit?.type === 'undo' ? [[edit.uuid, { uuid, edit }]] : [])),

@@ -4,7 +4,7 @@
 
 import type { Boundary, Kept } from '../format/compaction-records.ts'
 import type { Head, Position } from '../format/entry.ts'
-import { nothingUndone, type Standing } from './changes.ts'
+import { type ChangesInForce, nothingUndone } from './changes.ts'
 
 const treeTypes = ['user', 'assistant', 'system', 'attachment', 'progress', 'boundary'] as const
 /** '' is a side entry, which is not part of the tree. 'boundary' is the boundary of a compaction. */
@@ -130,7 +130,7 @@ type Links = { readonly table: EntryTable; readonly parents: number[] }
 export function buildGraph(
   table: EntryTable,
   boundaries: readonly BoundaryAt[],
-  { out, rewinds }: Pick<Standing, 'out' | 'rewinds'> = nothingUndone,
+  { out, rewinds }: Pick<ChangesInForce, 'out' | 'rewinds'> = nothingUndone,
 ): Graph {
   const links = { table, parents: table.parents.slice() }
   const orphans = attachOrphans(links)

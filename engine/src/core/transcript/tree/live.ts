@@ -2,7 +2,7 @@
 // whole tree.
 import { groupBy } from '../../message/maps.ts'
 import { type Head, isPostCompact, isSpoken } from '../format/entry.ts'
-import { nothingUndone, type Standing } from './changes.ts'
+import { type ChangesInForce, nothingUndone } from './changes.ts'
 import {
   addHead,
   type BoundaryAt,
@@ -47,7 +47,7 @@ export type LiveOrder = {
 export function liveOrder(
   tree: HeadTree,
   isLeaf: (row: number) => boolean,
-  standing: Standing = nothingUndone,
+  standing: ChangesInForce = nothingUndone,
 ): LiveOrder {
   const { table, boundaries } = tree
   resolvePending(table)

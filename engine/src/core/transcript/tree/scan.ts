@@ -6,7 +6,7 @@ import { isRequest, textOf } from '../../message/message.ts'
 import { contextTokens } from '../../message/usage.ts'
 import { type Entry, type Head, isSpoken, readHead } from '../format/entry.ts'
 import { type AnswerLine, originOf, readAnswerLine, saidIn } from '../format/messages.ts'
-import { type Change, changeAt, type Standing, standingOf } from './changes.ts'
+import { type Change, type ChangesInForce, changeAt, changesInForce } from './changes.ts'
 import {
   addHead,
   type BoundaryAt,
@@ -133,7 +133,7 @@ export function createScanner(): Scanner {
     },
     finish: () => {
       resolvePending(table)
-      const { out, rewinds } = standingOf(counted().changes, (uuid) => rowOf(table, uuid))
+      const { out, rewinds } = changesInForce(counted().changes, (uuid) => rowOf(table, uuid))
       const graph = buildGraph(table, boundaries, { out: new Set(), rewinds })
       return {
         records: table.rows,
@@ -212,7 +212,8 @@ function compactionAt({ uuid = '', line, boundary }: Head, time: string | undefi
   }
 }
 
-type Finished = Pick<Scan, 'table' | 'graph' | 'boundaries'> & Pick<Standing, 'out'> & { readonly isSide: boolean }
+type Finished = Pick<Scan, 'table' | 'graph' | 'boundaries'> &
+  Pick<ChangesInForce, 'out'> & { readonly isSide: boolean }
 
 function epochsOf(
   { epochs, starts }: ReturnType<typeof newCount>,

@@ -8,7 +8,7 @@ import type { ViewMessage } from '../../message/message.ts'
 import { readCompaction } from '../format/compaction-records.ts'
 import type { Edit } from '../format/edits.ts'
 import { type Entry, readHead } from '../format/entry.ts'
-import { type Change, changeAt, isCompactionUndone, type Standing, standingOf } from '../tree/changes.ts'
+import { type Change, type ChangesInForce, changeAt, changesInForce, isCompactionUndone } from '../tree/changes.ts'
 import { type Graph, isVisibleAt, rowOf } from '../tree/graph.ts'
 import { addHeadToTree, createHeadTree, liveOrder } from '../tree/live.ts'
 import { type EditAt, type Effects, effectsOf, type LiveRows, type Targets, targetsOf } from './effects.ts'
@@ -85,13 +85,13 @@ type Folded = {
   readonly rows: number
   readonly end: WindowEnd | undefined
   readonly effects: Effects
-  readonly changed: Changed
+  readonly changed: AppliedChanges
   readonly merged: Merged[]
 }
 
 function folded(transcript: Transcript): Folded {
   const { rows, tree, changes } = transcript
-  const standing = standingOf(changes, (uuid) => rowOf(tree.table, uuid))
+  const standing = changesInForce(changes, (uuid) => rowOf(tree.table, uuid))
   const isLeaf = (row: number) => isVisibleAt(tree.table, row) || standing.rewinds.has(row)
   const { order, graph, leaf } = liveOrder(tree, isLeaf, standing)
   const live = liveRows(transcript, order)
@@ -101,7 +101,7 @@ function folded(transcript: Transcript): Folded {
   const undone = tree.boundaries.filter(({ row }) => standing.out.has(row))
   const pieces = viewPieces(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
-  const changed: Changed = { changes, standing, live, kept: graph.kept, targets }
+  const changed: AppliedChanges = { changes, standing, live, kept: graph.kept, targets }
   const { out } = standing
   const isHeldBack =
     undone.length > 0 && isCompactionUndone(changes, { out, recordAt: (row) => rows[row]?.entry.record })
@@ -159,7 +159,7 @@ function liveRows({ rows, tree }: Transcript, first: readonly number[]): Growing
   }
 }
 
-function editsInForce(changes: readonly Change[], { out }: Standing): readonly EditAt[] {
+function editsInForce(changes: readonly Change[], { out }: ChangesInForce): readonly EditAt[] {
   const boundary = changes.findLast(({ row, edit }) => !edit && !out.has(row))?.row ?? -1
   return changes.filter((change): change is EditAt => {
     const { row, edit } = change
@@ -190,9 +190,9 @@ function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly 
   return undefined
 }
 
-type Changed = {
+type AppliedChanges = {
   readonly changes: readonly Change[]
-  readonly standing: Standing
+  readonly standing: ChangesInForce
   readonly live: GrowingRows
   readonly kept: Graph['kept']
   readonly targets: Targets
@@ -211,7 +211,7 @@ type PrefixChange = {
   readonly isOldestThinking?: boolean
 }
 
-function prefixChanges({ changes, standing, live, kept, targets }: Changed): readonly PrefixChange[] {
+function prefixChanges({ changes, standing, live, kept, targets }: AppliedChanges): readonly PrefixChange[] {
   if (changes.length === 0) return []
   const turns = lastTurns(changes, live.rowOf)
   return changes.flatMap(({ row, edit, freed }): readonly PrefixChange[] => {
@@ -267,7 +267,7 @@ const nowhere = Number.POSITIVE_INFINITY
 type PlacedAnswer = { readonly index: number; readonly row: number; readonly place: number; readonly end: number }
 
 /** `trusted` and `changed` of a view. */
-function answersOnOtherPrefix(merged: readonly Merged[], now: Changed) {
+function answersOnOtherPrefix(merged: readonly Merged[], now: AppliedChanges) {
   const found = prefixChanges(now)
   if (found.length === 0) return { trusted: undefined, changed: new Set<number>() }
   const placeOf = (at: Merged | undefined) =>

@@ -20,10 +20,10 @@ export type Row = {
   piece: ViewPiece | undefined
 }
 
-type Seen = { readonly live: LiveRows; readonly effects: Effects; readonly undone: readonly BoundaryAt[] }
+type ViewParts = { readonly live: LiveRows; readonly effects: Effects; readonly undone: readonly BoundaryAt[] }
 
 /** `undone` are the boundaries of compactions that are out of the view. */
-export function viewPieces(all: readonly Row[], { live, effects, undone }: Seen): readonly ViewPiece[] {
+export function viewPieces(all: readonly Row[], { live, effects, undone }: ViewParts): readonly ViewPiece[] {
   const pieces: ViewPiece[] = []
   const hidden = new Set(undone.flatMap(({ row }) => rowsWrittenBy(row, all, live)))
   const isRemoved = (row: number) => effects.ranges.has(row)

@@ -7,18 +7,18 @@ import { splitFinished } from '../draw/markdown.ts'
 import type { Ask, FinishedCall, Hello, UiEvent } from '../host/protocol.ts'
 import { type TerminalState, withDetail, withItem } from './state.ts'
 
-export function greet(
+export function startedState(
   state: TerminalState,
   { state: agent, commands, gauge, past, notices, bell = true }: Hello,
   now: number,
 ): TerminalState {
   let shown: TerminalState = { ...state, agent, commands, gauge, early: [], ringsBell: bell }
-  for (const event of past) shown = hear(shown, event, now)
+  for (const event of past) shown = applyEvent(shown, event, now)
   for (const text of notices) shown = withItem(shown, { type: 'notice', text })
   return shown
 }
 
-export function hear(state: TerminalState, event: UiEvent, now: number): TerminalState {
+export function applyEvent(state: TerminalState, event: UiEvent, now: number): TerminalState {
   switch (event.type) {
     case 'text':
       return { ...state, answer: state.answer + event.text, hasStreamed: true, isThinking: false, retry: undefined }
@@ -88,7 +88,7 @@ function switched(
     { ...flushed(state), details: [], todos: [], overlay: undefined, hasSaid: false },
     { type: 'notice', text: `Session ${title}` },
   )
-  for (const event of past) shown = hear(shown, event, now)
+  for (const event of past) shown = applyEvent(shown, event, now)
   return shown
 }
 
@@ -199,7 +199,7 @@ function noticeOf(event: EngineEvent): string | undefined {
 }
 
 /** Enter must not trust a folder by accident, so such a question starts at no. */
-export function asked(state: TerminalState, id: number, ask: Ask): TerminalState {
+export function withAsk(state: TerminalState, id: number, ask: Ask): TerminalState {
   const dialog =
     ask.type === 'permission'
       ? { type: 'permission' as const, id, request: ask.request, selected: ask.request.answers ? 1 : 0 }
