@@ -81,7 +81,9 @@ describe('/compact', () => {
       event.type === 'engine' && event.event.type === 'compaction-progressed' ? [event.event.phase] : [],
     )
     expect([...new Set(phases)]).toEqual([...beforeTheWrite, 'committing', 'hooks-after'])
-    expect(await run(agent, '/undo')).toMatch(/^text: Undone: compaction\. The context has [\d,]+ tokens now\.$/)
+    expect(await run(agent, '/undo')).toMatch(
+      /^text: Undone: compaction\. The context has [\d,]+ tokens now\.\nThe next compaction waits until it has [\d,]+\.$/,
+    )
     expect(JSON.stringify(agent.session().messages())).toBe(before)
   })
 

@@ -3,6 +3,7 @@
 
 import { messagesOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'
+import { fullnessOf } from '../render/gauge.ts'
 import { count } from '../render/numbers.ts'
 import { clipped, error, type SlashCommand, text } from './command.ts'
 import { choices, newestChange, recentMessages, yourMessages } from './messages.ts'
@@ -19,8 +20,11 @@ export const undo: SlashCommand = {
     if (isNewest && rewound.what === 'files') return text('Undone: rewind of the files.', ...(await files()))
     const outcome = await session().undo()
     if (outcome.type === 'nothing-to-undo') return text('There is nothing to undo.')
+    const { tokens, limit, isAutoCompactOn } = fullnessOf(session().explain())
+    const waits = outcome.change.type === 'compaction' && isAutoCompactOn
     return text(
-      `Undone: ${outcome.change.type}. The context has ${count(session().explain().size.tokens)} tokens now.`,
+      `Undone: ${outcome.change.type}. The context has ${count(tokens)} tokens now.`,
+      ...(waits ? [`The next compaction waits until it has ${count(limit)}.`] : []),
       ...(await files()),
     )
   },
