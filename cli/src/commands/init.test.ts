@@ -212,6 +212,32 @@ describe('everlong init', () => {
     expect(trial).toMatchObject({ type: 'done', sdk, refused: 0, keptRule: true })
   })
 
+  test('counts the requests that the server refused, also where the SDK throws no error', async () => {
+    const sdk = `export default class {
+      constructor({ baseURL }) {
+        const headers = { 'content-type': 'application/json', 'x-api-key': 'none', 'anthropic-version': '2023-06-01' }
+        const post = (body) => fetch(baseURL + '/v1/messages', { method: 'POST', headers, body })
+        this.messages = { create: async () => ({ content: String((await post('{}')).status) }) }
+      }
+    }`
+    const files = {
+      'package.json': manifest('everlong', '@anthropic-ai/sdk'),
+      'node_modules/@anthropic-ai/sdk/package.json': JSON.stringify({ type: 'module', exports: './index.js' }),
+      'node_modules/@anthropic-ai/sdk/index.js': sdk,
+    }
+    const folder = project(files, { isInstalled: false })
+    symlinkSync(join(root, 'node_modules/everlong'), join(folder, 'node_modules/everlong'))
+    const { tryIn } = await import('./init/trial.ts')
+    expect(await tryIn(folder, ['anthropic'])).toEqual({
+      type: 'done',
+      sdk: 'anthropic',
+      turns: 24,
+      compactions: 0,
+      refused: 24,
+      keptRule: false,
+    })
+  })
+
   test('a conversation that fails says why', async () => {
     const folder = project({ 'package.json': '{}' }, { isInstalled: false })
     const { tryIn } = await import('./init/trial.ts')
