@@ -51,10 +51,13 @@ function adapter(name: string, how: How): Adapter {
 
 async function start(input: AgentInput, { by, streams, trigger = 0 }: How) {
   const { url, model: name, settings, isManaged, system, read, storage } = input
-  const base = createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })(name)
+  const provider = createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })
   const managed = everlong({ settings })
   const isWrapped = isManaged && by === 'middleware'
-  const model = isWrapped ? wrapLanguageModel({ model: base, middleware: managed.middleware }) : base
+  const modelOf = (called: string) => {
+    const model = provider(called)
+    return isWrapped ? wrapLanguageModel({ model, middleware: managed.middleware }) : model
+  }
   const tools = {
     read: tool({
       description: 'Reads a part of a module.',
@@ -69,7 +72,7 @@ async function start(input: AgentInput, { by, streams, trigger = 0 }: How) {
     }),
   }
   const call = {
-    model,
+    model: modelOf(name),
     tools,
     instructions: system,
     stopWhen: stepCountIs(8),
@@ -82,7 +85,12 @@ async function start(input: AgentInput, { by, streams, trigger = 0 }: How) {
       const messages = lists.of(said.conversation)
       messages.push(userMessage(said))
       if (isManaged && by === 'pruneMessages') messages.splice(0, messages.length, ...pruned([...messages], trigger))
-      const own = { ...call, messages, ...(said.signal ? { abortSignal: said.signal } : {}) }
+      const own = {
+        ...call,
+        messages,
+        ...(said.model ? { model: modelOf(said.model) } : {}),
+        ...(said.signal ? { abortSignal: said.signal } : {}),
+      }
       if (!streams) {
         const result = await generateText(own)
         messages.push(...result.responseMessages)
@@ -94,6 +102,7 @@ async function start(input: AgentInput, { by, streams, trigger = 0 }: How) {
       messages.push(...response)
       return text
     },
+    sessions: managed.sessions,
     close: async () => {
       lists.save()
       await managed.close()

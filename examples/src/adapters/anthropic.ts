@@ -51,7 +51,7 @@ function marked(messages: Messages): Messages {
 }
 
 type Messages = Anthropic.Beta.BetaMessageParam[]
-type Options = { readonly signal?: AbortSignal }
+type Options = Pick<Said, 'model' | 'signal'>
 
 async function start({ url, model, settings, isManaged, system, read, storage }: AgentInput, how: How) {
   const managed = everlong({ settings })
@@ -63,12 +63,16 @@ async function start({ url, model, settings, isManaged, system, read, storage }:
     inputSchema: z.object({ module: z.number(), part: z.number() }),
     run: read,
   })
-  const base = { model, system, max_tokens: 4_000 }
+  const limits = { system, max_tokens: 4_000 }
   const number = { type: 'number' }
   const input_schema = { type: 'object' as const, properties: { module: number, part: number } }
   const tools = [{ name: 'read', description: 'Reads a part of a module.', input_schema }]
   const lists = storedLists<Anthropic.Beta.BetaMessageParam>(storage)
-  const ask = (messages: Messages, options: Options): Promise<Anthropic.Beta.BetaMessage> => {
+  const ask = (
+    messages: Messages,
+    { model: called = model, ...options }: Options,
+  ): Promise<Anthropic.Beta.BetaMessage> => {
+    const base = { ...limits, model: called }
     if (typeof how !== 'string') {
       const text = [{ type: 'text' as const, text: system, cache_control: { type: 'ephemeral' as const } }]
       return client.beta.messages.create({ ...base, ...how, system: text, tools, messages: marked(messages) }, options)
@@ -80,7 +84,9 @@ async function start({ url, model, settings, isManaged, system, read, storage }:
   }
   const run = async (messages: Messages, options: Options): Promise<Anthropic.Beta.BetaMessage> => {
     if (how === 'runner') {
-      const runner = client.beta.messages.toolRunner({ ...base, tools: [tool], messages, thread: false }, options)
+      const { model: called = model, ...own } = options
+      const params = { ...limits, model: called, tools: [tool], messages, thread: false as const }
+      const runner = client.beta.messages.toolRunner(params, own)
       const answer = await runner
       messages.splice(0, messages.length, ...runner.params.messages)
       return answer
@@ -100,9 +106,11 @@ async function start({ url, model, settings, isManaged, system, read, storage }:
     say: async (said: Said) => {
       const messages = lists.of(said.conversation)
       messages.push({ role: 'user', content: contentOf(said) })
-      const { content } = await run(messages, said.signal ? { signal: said.signal } : {})
+      const { signal, model: called } = said
+      const { content } = await run(messages, { ...(called ? { model: called } : {}), ...(signal ? { signal } : {}) })
       return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
     },
+    sessions: managed.sessions,
     close: async () => {
       lists.save()
       await managed.close()

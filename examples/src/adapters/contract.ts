@@ -16,13 +16,16 @@ import {
   thinking,
   toolUse,
 } from '@everlong/simulator'
-import type { EngineSettings } from 'everlong'
+import type { EngineSettings, Session } from 'everlong'
+import { windowOf } from './windows.ts'
 
 export type Said = {
   readonly text: string
   readonly image?: string
   /** The host's conversation of the message. Default: the only one. */
   readonly conversation?: string
+  /** The model that answers this message. Default: that of the agent. */
+  readonly model?: string
   readonly signal?: AbortSignal
 }
 
@@ -30,6 +33,8 @@ export type Said = {
 export type Conversation = {
   /** Lets the agent work until it answers. Errors of the SDK are thrown. */
   readonly say: (said: Said) => Promise<string>
+  /** The open sessions of Everlong. */
+  readonly sessions: () => readonly Session[]
   readonly close?: () => Promise<void>
 }
 
@@ -54,6 +59,8 @@ export type Adapter = {
   readonly recovers?: boolean
   /** Whether its API has a place for thinking (default true). Chat completions have none. */
   readonly thinks?: boolean
+  /** Whether the usage of answers is reported to Everlong (default: true). Without it, Everlong knows no cost. */
+  readonly reportsUsage?: boolean
   /** Whether an abort ends a compaction (default: true). Some plug-in points do not learn of aborts. */
   readonly abortsSummaries?: boolean
 }
@@ -137,7 +144,10 @@ export type ContractOptions = Pick<RunOptions, 'model' | 'window' | 'linesPerPar
   readonly turns: number
 }
 
-/** The same conversation with and without Everlong, then a provider whose window is smaller than declared. */
+/**
+ * The same conversation with and without Everlong, then one whose model changes, then a provider whose window is smaller than
+ * declared.
+ */
 export async function runAdapterContract(adapter: Adapter, options: ContractOptions): Promise<ContractReport> {
   const conversation = { model: 'claude-fable-5-1', ...options }
   const { turns } = conversation
@@ -152,6 +162,7 @@ export async function runAdapterContract(adapter: Adapter, options: ContractOpti
     ...(managed.withImage > 0 && managed.withImage === managed.askedWithImage
       ? []
       : [`images go to the model, not ${managed.withImage} of ${managed.askedWithImage}`]),
+    ...(await runModelChanges(adapter)),
   ]
   if (!adapter.recovers) return { broken, managed, bare }
   const most = Math.min(40, turns)
@@ -166,6 +177,44 @@ export async function runAdapterContract(adapter: Adapter, options: ContractOpti
   const surprised = await runAdapter(adapter, trusting)
   const recovery = surprised.refused.length > 0 ? brokenBy(surprised, most) : ['the provider refuses what is too long']
   return { broken: [...broken, ...recovery.map((promise) => `after an overflow: ${promise}`)], managed, bare }
+}
+
+const modelsInTurn = ['claude-sonnet-4-6', 'claude-haiku-4-5', 'claude-sonnet-4-6', 'claude-opus-4-1']
+
+/** Every message goes to another model. The window and the prices are those of the called model, and each answer keeps the name of its own. */
+async function runModelChanges(adapter: Adapter): Promise<readonly string[]> {
+  const server = await startServer({ script: () => text('Fine.'.repeat(200)) })
+  const [model = ''] = modelsInTurn
+  const input = { url: server.url, model, settings: {}, isManaged: true, system, read: () => '', storage: new Map() }
+  const conversation = await adapter.start(input)
+  const broken: string[] = []
+  const costs = [0]
+  for (const [at, called] of modelsInTurn.entries()) {
+    await conversation.say({ text: `Say something about module ${at}.`, model: called })
+    costs.push(server.simulator.meter.totals().cost)
+    const [session] = conversation.sessions()
+    if (!session) return ['a conversation has a session']
+    const answers = [...(await session.entries())].filter(({ record }) => record.type === 'assistant')
+    const found = {
+      window: session.explain().effectiveWindow.value,
+      authors: answers.map(({ record }) => (record.message as { readonly model?: string }).model),
+      cost: session.spent().turn.cost?.toFixed(9),
+    }
+    // Most SDKs pass the newest answer with the next call. Sessions of the Agents SDK pass it at once.
+    const count = answers.length === at + 1 ? at + 1 : at
+    const cost = adapter.reportsUsage === false ? 0 : costs[count]
+    const expected = {
+      window: await windowOf(called),
+      authors: modelsInTurn.slice(0, count),
+      cost: cost?.toFixed(9),
+    }
+    if (JSON.stringify(found) !== JSON.stringify(expected)) {
+      broken.push(`a call of ${called} has ${JSON.stringify(expected)}, not ${JSON.stringify(found)}`)
+    }
+  }
+  await conversation.close?.()
+  await server.close()
+  return broken
 }
 
 /**

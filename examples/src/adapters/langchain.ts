@@ -49,13 +49,8 @@ type Managing = (managed: LangChain, model: ChatAnthropic) => AgentMiddleware
 
 async function start(input: AgentInput, managing: Managing) {
   const { url, model: name, settings, isManaged, system, read, storage } = input
-  const model = new ChatAnthropic({
-    model: name,
-    apiKey: 'none',
-    anthropicApiUrl: url,
-    maxTokens: 4_000,
-    maxRetries: 5,
-  })
+  const modelOf = (called: string) =>
+    new ChatAnthropic({ model: called, apiKey: 'none', anthropicApiUrl: url, maxTokens: 4_000, maxRetries: 5 })
   const reading = tool((of: { readonly module: number; readonly part: number }) => read(of), {
     name: 'read',
     description: 'Reads a part of a module.',
@@ -64,27 +59,25 @@ async function start(input: AgentInput, managing: Managing) {
   // Its schema is of an older Zod than these strict types accept.
   const caching = anthropicPromptCachingMiddleware() as AgentMiddleware
   const managed = everlong({ settings })
-  const own = isManaged ? [managing(managed, model)] : []
+  const own = isManaged ? [managing(managed, modelOf(name))] : []
   const middleware: AgentMiddleware[] = [...own, caching]
   // Stands for one in a database: it stores messages in serialized form.
   const checkpointer = (storage.get('checkpointer') as MemorySaver | undefined) ?? new MemorySaver()
   storage.set('checkpointer', checkpointer)
-  const agent = createAgent({
-    model,
-    tools: [reading],
-    systemPrompt: system,
-    middleware,
-    checkpointer,
-  })
+  const agentOf = (called: string) =>
+    createAgent({ model: modelOf(called), tools: [reading], systemPrompt: system, middleware, checkpointer })
+  const agent = agentOf(name)
   return {
-    say: async ({ text, image, conversation = 'one', signal }: Said) => {
+    say: async ({ text, image, conversation = 'one', model, signal }: Said) => {
       const own = signal ? { signal } : {}
       const config = { configurable: { thread_id: conversation }, recursionLimit: 50, ...own }
       const shown = image ? [{ type: 'image', data: image, mimeType: 'image/png' }] : []
       const content = [{ type: 'text', text }, ...shown]
-      const { messages } = await agent.invoke({ messages: [{ role: 'user', content }] } as never, config)
+      const called = model === undefined ? agent : agentOf(model)
+      const { messages } = await called.invoke({ messages: [{ role: 'user', content }] } as never, config)
       return messages.at(-1)?.text ?? ''
     },
+    sessions: managed.sessions,
     close: managed.close,
   }
 }

@@ -14,7 +14,12 @@ const name = '@mastra/core'
 const folder = new URL(`../../../bench/apart/node_modules/${name}/dist/`, import.meta.url)
 export const hasMastra = existsSync(folder)
 
-export const mastraAdapter: Adapter = { name: 'Mastra', start: (input) => start(input), recovers: true }
+export const mastraAdapter: Adapter = {
+  name: 'Mastra',
+  start: (input) => start(input),
+  recovers: true,
+  reportsUsage: false,
+}
 
 /** Mastra's own processor. It counts with the tokenizer of another model. */
 export const mastraBuiltIns: readonly Adapter[] = [40_000, 20_000].map((limit) => ({
@@ -31,40 +36,45 @@ async function start(input: AgentInput, own?: object) {
   const { url, model, settings, isManaged, system, read, storage } = input
   const { Agent } = (await import(new URL('agent/index.js', folder).href)) as { Agent: new (options: object) => Agent }
   const tools = (await import(new URL('tools/index.js', folder).href)) as { createTool: (options: object) => object }
-  const { processor, close } = everlong({ settings })
+  const { processor, sessions, close } = everlong({ settings })
   const processorsOf = () => {
     if (own) return { inputProcessors: [own] }
     return isManaged ? { inputProcessors: [processor], errorProcessors: [processor] } : {}
   }
-  const agent = new Agent({
-    id: 'engineer',
-    name: 'engineer',
-    instructions: system,
-    model: createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })(model),
-    tools: {
-      read: tools.createTool({
-        id: 'read',
-        description: 'Reads a part of a module.',
-        inputSchema: z.object({ module: z.number(), part: z.number() }),
-        execute: async (input: Part) => read(input),
-      }),
-    },
-    ...processorsOf(),
-  })
+  const provider = createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })
+  const agentOf = (called: string) =>
+    new Agent({
+      id: 'engineer',
+      name: 'engineer',
+      instructions: system,
+      model: provider(called),
+      tools: {
+        read: tools.createTool({
+          id: 'read',
+          description: 'Reads a part of a module.',
+          inputSchema: z.object({ module: z.number(), part: z.number() }),
+          execute: async (input: Part) => read(input),
+        }),
+      },
+      ...processorsOf(),
+    })
+  const agent = agentOf(model)
   const lists = storedLists<object>(storage)
   return {
-    say: async ({ text, image, conversation, signal }: Said) => {
+    say: async ({ text, image, conversation, model: other, signal }: Said) => {
       const messages = lists.of(conversation)
       const file = { type: 'file', data: image, mediaType: 'image/png' }
       messages.push({ role: 'user', content: image === undefined ? text : [{ type: 'text', text }, file] })
       const own = signal ? { abortSignal: signal } : {}
-      const answer = await agent.generate(messages, { maxSteps: 8, modelSettings: { maxRetries: 3 }, ...own })
+      const called = other === undefined ? agent : agentOf(other)
+      const answer = await called.generate(messages, { maxSteps: 8, modelSettings: { maxRetries: 3 }, ...own })
       if (answer.error) throw answer.error
       // Mastra resolves an aborted call with its partial result.
       signal?.throwIfAborted()
       messages.push(...answer.response.messages)
       return answer.text
     },
+    sessions,
     close: async () => {
       lists.save()
       await close()

@@ -51,7 +51,8 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
   const { url, model: name, settings, isManaged, system, read, storage } = input
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
-  const model = api === 'chat' ? new OpenAIChatCompletionsModel(client, name) : new OpenAIResponsesModel(client, name)
+  const modelOf = (called: string) =>
+    api === 'chat' ? new OpenAIChatCompletionsModel(client, called) : new OpenAIResponsesModel(client, called)
   // Nothing is stored on the server: reasoning comes sealed and is sent back.
   const sealed = { store: false, providerData: { include: ['reasoning.encrypted_content'] } }
   const managed = everlong({
@@ -65,14 +66,13 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
     execute: async (of) => read(of),
   })
   const modelSettings = api === 'chat' ? {} : { modelSettings: sealed }
-  const wrapped = isManaged && by === 'model' ? managed.wrapModel(model) : model
-  const agent = new Agent({
-    name: 'engineer',
-    instructions: system,
-    model: wrapped,
-    tools: [reading],
-    ...modelSettings,
-  })
+  const isWrapped = isManaged && by === 'model'
+  const agentOf = (called?: string) => {
+    const model = modelOf(called ?? name)
+    const wrapped = isWrapped ? managed.wrapModel(model, called) : model
+    return new Agent({ name: 'engineer', instructions: system, model: wrapped, tools: [reading], ...modelSettings })
+  }
+  const agent = agentOf()
   const lists = storedLists<AgentInputItem>(storage)
   const stores = new Map<string, MemorySession>()
   const storeOf = (conversation: string) => {
@@ -96,16 +96,18 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
     ...(signal ? { signal } : {}),
   })
   return {
-    say: async ({ text, image, conversation = 'one', signal }: Said) => {
+    say: async ({ text, image, conversation = 'one', model, signal }: Said) => {
+      const called = model === undefined ? agent : agentOf(model)
       const options = optionsOf(storeOf(conversation), signal)
       const shown = image ? [{ type: 'input_image' as const, image: `data:image/png;base64,${image}` }] : []
       const content = [{ type: 'input_text' as const, text }, ...shown]
       const said = [{ role: 'user' as const, content }]
-      if (!streams) return String((await run(agent, said, options)).finalOutput ?? '')
-      const result = await run(agent, said, { ...options, stream: true })
+      if (!streams) return String((await run(called, said, options)).finalOutput ?? '')
+      const result = await run(called, said, { ...options, stream: true })
       await result.completed
       return String(result.finalOutput ?? '')
     },
+    sessions: managed.sessions,
     close: async () => {
       for (const [conversation, store] of stores) {
         lists.of(conversation).splice(0, Number.POSITIVE_INFINITY, ...(await store.getItems()))

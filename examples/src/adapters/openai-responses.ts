@@ -12,22 +12,25 @@ async function start({ url, model, settings, isManaged, system: instructions, re
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const summaries = openai({ model, apiKey: 'none', baseURL })
-  const { responses, close } = everlong({ model: summaries, settings })
+  const { responses, sessions, close } = everlong({ model: summaries, settings })
   const number = { type: 'number' }
   const parameters = { type: 'object', properties: { module: number, part: number } }
   const tools: OpenAI.Responses.FunctionTool[] = [{ type: 'function', name: 'read', parameters, strict: false }]
   const lists = storedLists<Item>(storage)
   const include: OpenAI.Responses.ResponseIncludable[] = ['reasoning.encrypted_content']
   const sendWith =
-    (signal: AbortSignal | undefined) =>
-    ({ messages: input }: { readonly messages: Item[] }) =>
-      client.responses.create({ model, instructions, tools, input, store: false, include }, signal ? { signal } : {})
+    (called: string, signal: AbortSignal | undefined) =>
+    ({ messages: input }: { readonly messages: Item[] }) => {
+      const params = { model: called, instructions, tools, input, store: false, include }
+      return client.responses.create(params, signal ? { signal } : {})
+    }
   return {
     say: async (said: Said) => {
       const input = lists.of(said.conversation)
       input.push({ type: 'message', role: 'user', content: contentOf(said) })
-      const send = sendWith(said.signal)
-      const call = { model, instructions, tools, ...(said.signal ? { signal: said.signal } : {}) }
+      const called = said.model ?? model
+      const send = sendWith(called, said.signal)
+      const call = { model: called, instructions, tools, ...(said.signal ? { signal: said.signal } : {}) }
       for (;;) {
         const response = await (isManaged ? responses(input, call, send) : send({ messages: input }))
         input.push(...(response.output as Item[]))
@@ -38,6 +41,7 @@ async function start({ url, model, settings, isManaged, system: instructions, re
         }
       }
     },
+    sessions,
     close: async () => {
       lists.save()
       await close()

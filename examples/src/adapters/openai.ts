@@ -11,22 +11,23 @@ async function start({ url, model, settings, isManaged, system, read, storage }:
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const summaries = openai({ model, apiKey: 'none', baseURL })
-  const { chat, close } = everlong({ model: summaries, settings })
+  const { chat, sessions, close } = everlong({ model: summaries, settings })
   const number = { type: 'number' }
   const parameters = { type: 'object', properties: { module: number, part: number } }
   const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'read', parameters } }]
   const lists = storedLists<Param>(storage)
   const sendWith =
-    (signal: AbortSignal | undefined) =>
+    (called: string, signal: AbortSignal | undefined) =>
     ({ messages }: { readonly messages: Param[] }) =>
-      client.chat.completions.create({ model, tools, messages }, signal ? { signal } : {})
+      client.chat.completions.create({ model: called, tools, messages }, signal ? { signal } : {})
   return {
     say: async (said: Said) => {
       const messages = lists.of(said.conversation)
       if (messages.length === 0) messages.push({ role: 'system', content: system })
       messages.push({ role: 'user', content: contentOf(said) })
-      const send = sendWith(said.signal)
-      const call = { model, tools, ...(said.signal ? { signal: said.signal } : {}) }
+      const called = said.model ?? model
+      const send = sendWith(called, said.signal)
+      const call = { model: called, tools, ...(said.signal ? { signal: said.signal } : {}) }
       for (;;) {
         const completion = await (isManaged ? chat(messages, call, send) : send({ messages }))
         const answer = completion.choices[0]?.message
@@ -40,6 +41,7 @@ async function start({ url, model, settings, isManaged, system, read, storage }:
         }
       }
     },
+    sessions,
     close: async () => {
       lists.save()
       await close()
