@@ -85,7 +85,7 @@ test('git asks in a bare repository that names a program, and in the folders bel
   const root = workspace()
   bareRepository(join(root, 'evil'), '[core]\n\tfsmonitor = ./evil\n')
   bareRepository(join(root, 'good'), '[core]\n\tbare = true\n')
-  // Not a repository, so git goes on to the folder itself.
+  // Not a repository, so git tries the folder itself.
   mkdirSync(join(root, 'evil', '.git'))
   symlinkSync(join(root, 'evil', 'refs'), join(root, 'src', 'refs'))
   const ask = ['cd evil && git status', 'git -C evil/refs log', 'cd src/refs && git status']

@@ -19,7 +19,7 @@ export function gitLeaves(folder: string, where: Where): boolean {
   )
 }
 
-/** Here and in all folders above, because git goes on to the next if one is not valid. A bare repository has no `.git`. */
+/** Here and in all folders above, because git tries the next if one is not valid. A bare repository has no `.git`. */
 function repositoriesFrom(folder: string, disk: Disk): readonly Repository[] {
   const git = join(folder, '.git')
   const isBare = disk.list(folder).some((name) => /^head$/i.test(name))

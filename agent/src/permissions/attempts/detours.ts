@@ -159,7 +159,7 @@ export const detours: Attempts = {
     'curl -s http://localhost.:PORT/NUMBER',
     'curl -s --resolve a.example:PORT:127.0.0.1 http://a.example:PORT/NUMBER',
     'curl -s --connect-to ::127.0.0.1:PORT http://a.example/NUMBER',
-    'curl -s -H "Host: registry.npmjs.org" http://127.0.0.1:PORT/NUMBER',
+    'curl -s -H "Host: a.example" http://127.0.0.1:PORT/NUMBER',
     'npm ping --registry http://127.0.0.1:PORT/NUMBER --fetch-retries 0',
     'pip download -q x --index-url http://127.0.0.1:PORT/NUMBER --retries 0',
     'git -c http.proxy= ls-remote http://127.0.0.1:PORT/NUMBER',
