@@ -1,4 +1,4 @@
-// The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
+// Reads the results of tool calls: changed files, commands, errors and whether they were fixed, todos, the user's answers.
 
 import { defined, numberAt, stringAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
@@ -32,7 +32,7 @@ export function noteCall(state: State, block: ToolUseBlock): void {
 export type ResultContext = { readonly raw: unknown; readonly time?: number | undefined }
 type Result = ResultContext & { readonly call: ToolCall; readonly text: string; readonly isError: boolean }
 
-/** Reads a result into the ledger; returns what the user said in it, and what the agent did. */
+/** Reads a result into the ledger. Returns the user's words in it and the agent's step. */
 export function noteResult(
   state: State,
   block: ToolResultBlock,
@@ -43,7 +43,7 @@ export function noteResult(
   const text = textOf(block.content)
   const words = wordsInResult(text, { call, isError: block.is_error === true, raw })
   if (!call || words.some(({ kind }) => kind === 'rejection')) return { words }
-  // Codex reports how a patch ended like the end of a command: "Exit code: 1\nOutput:\nNo such line" → failed.
+  // Codex reports the result of a patch like that of a command: "Exit code: 1\nOutput:\nNo such line" → failed.
   const isFailedPatch = call.type === 'patch' && endingOf(text, { isError: false }).ended === 'badly'
   const isError = block.is_error === true || text.startsWith('<tool_use_error>') || isFailedPatch
   const result = { call, text, raw, time, isError }
@@ -54,20 +54,20 @@ export function noteResult(
     .map((exchange) => exchange.text)
     .join('\n')
   const step = stepOf(call, { text, isError, request, root: state.root, ...(run ? { run } : {}) })
-  // The agent did something else than look or edit, so its next words are about that: after "`make` failed" and "ran `npm test` → ok",
-  // "The tests cover the hinge." is no explanation of `make`.
+  // After `make` failed and `npm test` ran, "The tests cover the hinge." is about `npm test` and does not explain `make`. After
+  // a look or an edit, the next words may still explain the error.
   const isElsewhere = step?.type === 'did' && changedBy(call).length === 0
   if (isElsewhere && state.errors.get(state.unexplained ?? '')?.last !== state.messages) state.unexplained = undefined
   return { words, step }
 }
 
-/** A file that the user pointed at still counts after "go on". */
+/** Number of exchanges whose requests still apply: a file named in "Do what docs/plan.md says" still counts after "go on". */
 const requestsInForce = 10
 
 function noteTool(state: State, { call, text, raw, isError }: Result): void {
   if (call.type === 'agent') forgetFailures(state, () => true)
   if (call.type === 'other') forgetFailures(state, (action) => call.name.toLowerCase().includes(action))
-  // It may have changed anything, even if it failed.
+  // The call may have changed any file, even if it failed.
   if (call.type === 'agent' || call.type === 'other') noteTouched(state)
   const url = call.type === 'fetch' ? call.url : undefined
   const what = oneLine(`${call.name} ${call.path ?? url ?? ''}`, 240)
@@ -109,13 +109,13 @@ function noteCommand(
   return { script, line, purpose, ended, outcome }
 }
 
-/** How many programs, and how many lines of each: of 201 lines that `npm test` printed, the last 200. */
+/** Limits of the remembered output: of 201 lines that `npm test` printed, the last 200 are kept. */
 const maxPrograms = 40
 const maxLines = 200
 
 /**
- * The lines of an output that tell how this run ended: without those that the same program also printed when it last ended
- * the other way. "Checked 4 files." says nothing about the run that failed if the run that succeeded printed it too.
+ * Returns the lines that are specific to how this run ended. Drops lines that the same program also printed when it last ended
+ * the other way: if `lint` printed "Checked 4 files." when it passed, that line does not explain why it fails.
  */
 function ownLines(state: State, { commands }: Script, { output, ended }: Ending): readonly string[] {
   const lines = reportingLines(output)
@@ -133,14 +133,14 @@ function ownLines(state: State, { commands }: Script, { output, ended }: Ending)
 }
 
 /**
- * What failed alone is fixed when it succeeds in a script (`tsc && lint src`), and a check of one file when the check of all
- * files succeeds (`lint`). Another check of the same program says nothing about it.
+ * Marks errors as fixed after a script succeeded: `tsc && lint src` fixes a failed `tsc`, and `lint` fixes a failed `lint src`.
+ * `lint test` does not.
  */
 function noteFixedBy(state: State, { commands }: Script, line: string): void {
   noteFixed(state, (what) => what === line || commands.some((command) => isCoveredBy(what, command)))
 }
 
-/** `lint src` is covered by `lint`; `lint src && tsc` is not, and neither is `cp a b` by `cp`, which verifies nothing. */
+/** `lint` covers `lint src`, but not `lint src && tsc`. `cp` does not cover `cp a b`, because it verifies nothing. */
 function isCoveredBy(what: string, command: Command): boolean {
   const text = commandText(command.text)
   const verifies = !['other', 'git'].includes(purposeOf([command]))
@@ -169,7 +169,7 @@ export function noteEnded(state: State, message: ViewMessage): void {
 }
 
 const maxNotice = 4_000
-/** A shorter id may be in a text by chance: "12" in "12 tests completed". */
+/** A shorter id may appear in a text by chance: "12" in "12 tests completed". */
 const minTask = 4
 
 /** `sed -i s/a/b/ gate.ts` → gate.ts was changed; `cat gate.ts` → nothing. `make` may have changed anything. */
@@ -187,8 +187,8 @@ const nothingToDo = /nothing (?:added )?to commit|no changes added to commit|wor
 type Kind = { readonly actions: ActionsRun; readonly verifies: boolean }
 
 /**
- * A claim of success is compared with the latest test, build, push or deployment. `npm test` and `git push` are noted, `ls` is not. After a
- * run that went well, `npm test` with 3 failures is noted as failed, with an earlier success.
+ * Keeps the latest test, build, push or deployment, so that claims of success can be compared with it: `npm test` and `git
+ * push` are kept, `ls` is not. If `npm test` passed and now has 3 failures, it is kept as failed, with `hasSucceeded`.
  */
 function noteRun(state: State, run: CommandFact, { actions: { all, blamed }, verifies }: Kind): void {
   const { ended, outcome, isRunning } = run
@@ -208,7 +208,10 @@ function noteRun(state: State, run: CommandFact, { actions: { all, blamed }, ver
   })
 }
 
-/** `git push` failed; then a sub-agent ran, or the tool `mcp__git__push` → it may have been pushed since, so the failure is forgotten. */
+/**
+ * `git push` failed, then a sub-agent or the tool `mcp__git__push` ran → the push may have succeeded since, so the failure is
+ * dropped.
+ */
 function forgetFailures(state: State, mayHaveDone: (action: string) => boolean): void {
   for (const [key, { failed, ...fact }] of state.commands)
     if (failed !== undefined && mayHaveDone(failed)) state.commands.set(key, fact)

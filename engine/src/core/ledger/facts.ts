@@ -14,26 +14,28 @@ export type FileFact = {
   readonly last: number
 }
 
-/** A command that verifies the work (test, lint, types, build), does something to it as a whole (commit, push, deploy), or still runs. */
+/**
+ * A command that verifies the work (test, lint, types, build), acts on all of it (commit, push, deploy), or is still running.
+ */
 export type CommandFact = {
   /** The complete command. */
   readonly text: string
   readonly last: number
-  /** Of the latest run, in milliseconds since 1970. */
+  /** Time of the latest run, in milliseconds since 1970. */
   readonly time?: number
-  /** Of the latest run, where an exit code was reported. */
+  /** Exit code of the latest run, if one was reported. */
   readonly exit?: number
   readonly ended: CommandEnd
-  /** It was started, and not seen to end. */
+  /** It was started, and no output showed its end. */
   readonly isRunning?: true
-  /** It took too long, so the client let it run on in the background. It was meant to end. */
+  /** It exceeded its time limit, so the client moved it to the background. Unlike a server, it was expected to end. */
   readonly isLate?: true
   /** The most informative line of the latest output. */
   readonly outcome: string
   readonly actions?: readonly Action[]
-  /** The action that failed; undefined where nobody can say which command of a script did. */
+  /** The action that failed. Undefined if it is unclear which command of a script failed. */
   readonly failed?: Action
-  /** An earlier run went well. */
+  /** An earlier run succeeded. */
   readonly hasSucceeded?: true
 }
 
@@ -58,31 +60,31 @@ export type WordKind =
   | 'answer'
   /** A plan that the user approved. */
   | 'approval'
-  /** What another agent asked of this one: it binds like a request, but no user said it. */
+  /** A request from another agent. It binds like one from the user, but no user said it. */
   | 'task'
 
 /**
- * Something the agent said, its latest words, something it did, what it looked up, what it read because the user pointed at it, or the name
- * of another file that it read.
+ * One step of the agent. `said`: words on the way. `reported`: its latest words. `did`: an action. `saw`: the result of a
+ * search. `read`: a text that the user pointed at. `opened`: the name of another file that it read.
  */
 export type Step = { readonly type: 'said' | 'reported' | 'did' | 'saw' | 'read' | 'opened'; readonly text: string }
 
-/** What the user said, and what the agent reported before the user spoke again. */
+/** A message of the user, and the agent's report before the user's next message. */
 export type Exchange = {
   readonly kind: WordKind
   /** The user's own words; pasted blocks are folded. */
   readonly text: string
-  /** What it is about: the question answered, the call rejected, the plan approved. */
+  /** The subject: the answered question, the rejected call, the approved plan. */
   readonly about?: string
   /** The agent's last words before the user's next message. */
   readonly report?: string
-  /** What the agent said and did on the way, oldest first; only of recent exchanges, and never stored. */
+  /** The agent's steps, oldest first. Only recent exchanges have them, and they are never stored. */
   readonly steps?: readonly Step[]
-  /** The last thing that the agent changed, or else ran; in place of the steps. */
+  /** The agent's last action, which replaces the steps: a change, otherwise a command, otherwise a file it read. */
   readonly done?: string
   readonly last: number
   readonly uuid?: string
-  /** It contains a rule or is a statement that stays true, so it is kept longer than a request that was dealt with. */
+  /** It contains a rule or a statement that stays true, so it is kept longer than a finished request. */
   readonly lasts?: true
 }
 
@@ -96,7 +98,7 @@ export type Rule = {
 
 export type Commit = { readonly hash: string; readonly title: string; readonly last: number }
 
-/** The repository as outputs last showed it. Times are -1 for never. */
+/** The repository as outputs last showed it. A time of -1 means never. */
 export type RepositoryFact = {
   readonly branch?: string
   readonly staged: readonly string[]
@@ -104,22 +106,22 @@ export type RepositoryFact = {
   readonly untracked: readonly string[]
   /** When the lists above were shown. */
   readonly statusLast: number
-  /** When something last happened that may have changed them: an edit, or a command that is not known to only read. */
+  /** When the lists may last have changed: at an edit, or at a command that may write. */
   readonly touchedLast: number
   readonly pushedLast: number
-  /** When a git command that is not known to only read last went well: it may have committed, however quietly. */
+  /** When a git command that may write last succeeded. It may have committed without saying so. */
   readonly gitLast: number
 }
 
 export type Ledger = {
-  /** How many messages it has read: the time of the next one. */
+  /** Number of messages read so far. It is also the time of the next one. */
   readonly messages: number
   readonly root?: string
   readonly exchanges: readonly Exchange[]
   /** The agent's last turn ended with a report: no call and no interruption came after its last words. */
   readonly isAnswered?: true
   readonly rules: readonly Rule[]
-  /** How many rules were dropped for newer ones; they are in the transcript only. */
+  /** Number of rules that were dropped in favor of newer ones. They remain in the transcript. */
   readonly olderRules?: number
   readonly files: readonly FileFact[]
   readonly commands: readonly CommandFact[]

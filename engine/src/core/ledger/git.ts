@@ -6,7 +6,10 @@ import { gitWords, mayChangeAnything, onlyReads } from '../tools/shell-effects.t
 import type { Commit, RepositoryFact } from './facts.ts'
 import type { State } from './state.ts'
 
-/** Reads what a script that went well shows of the repository: `git push` with "0a0a0a0..1a2b3c4  main -> main" → pushed. */
+/**
+ * Reads the state of the repository from the output of a script that succeeded: `git push` with "0a0a0a0..1a2b3c4  main ->
+ * main" → pushed.
+ */
 export function noteGit(state: State, commands: readonly Command[], output: string): void {
   const verbs = commands.map(({ words: [program, ...rest] }) => (program === 'git' ? gitWords(rest)[0] : undefined))
   if (verbs.every((verb) => verb === undefined)) return
@@ -19,7 +22,7 @@ export function noteGit(state: State, commands: readonly Command[], output: stri
   const commits = commitsIn(text)
   if (lists) {
     Object.assign(repository, lists, { statusLast: now })
-    // The lists include what the script did before `git status`, and not what it did after it.
+    // The lists include changes that the script made before `git status`, but no later ones.
     const isLast = !mayChangeAnything(commands.slice(verbs.lastIndexOf('status') + 1))
     if (isLast) repository.touchedLast = Math.min(repository.touchedLast, now - 1)
   } else if (commits.length > 0) repository.touchedLast = now
@@ -32,8 +35,8 @@ export function noteGit(state: State, commands: readonly Command[], output: stri
 }
 
 /**
- * → "main" from any of "On branch main", "## main...origin/main", "Switched to a new branch 'main'", "[main 1a2b3c4] Open the gate", and "main"
- * as the output of `git branch --show-current`.
+ * Returns "main" for any of "On branch main", "## main...origin/main", "Switched to a new branch 'main'", "[main 1a2b3c4] Open
+ * the gate", and for "main" as the output of `git branch --show-current`.
  */
 function branchOf(commands: readonly Command[], text: string): string | undefined {
   const isAsked = commands.at(-1)?.bare.endsWith('branch --show-current') === true
@@ -46,7 +49,7 @@ function branchOf(commands: readonly Command[], text: string): string | undefine
   return found?.[1] && found[1] !== 'detached' ? oneLine(found[1], 100) : undefined
 }
 
-/** Of 13 paths the first 12. */
+/** Of 13 paths, the first 12 are kept. */
 const maxList = 12
 
 type Lists = Pick<RepositoryFact, 'staged' | 'unstaged' | 'untracked'>
@@ -83,7 +86,10 @@ function longStatus(text: string): Lists {
   }
 }
 
-/** Only commits that this very output says were made: "[main 1a2b3c4] Open the gate" → 1a2b3c4, "Open the gate"; "1a2b3c4 Open" → none. */
+/**
+ * Returns only the commits that this output reports as made: "[main 1a2b3c4] Open the gate" → 1a2b3c4, "Open the gate";
+ * "1a2b3c4 Open" → none.
+ */
 export function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>[] {
   return [...text.matchAll(/^\[\S+(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$/gm)].map(([, hash = '', title = '']) => ({
     hash,

@@ -1,5 +1,4 @@
-// The ledger in a boundary's metadata: plain JSON of bounded size. Reading takes whatever is there: a fact that is not
-// what it should be is left out, never an error.
+// The ledger in a boundary's metadata: plain JSON of bounded size. Reading never fails: an invalid fact is left out.
 import {
   arrayAt,
   defined,
@@ -27,15 +26,18 @@ import {
 import { mostTelling } from './state.ts'
 import { withoutSteps } from './steps.ts'
 
-/** Characters. A boundary is read whenever its session is opened, so what it carries is bounded; 30 exchanges stay in any case. */
+/**
+ * Maximum characters of all exchanges, because a boundary is read whenever its session is opened. At least 30 exchanges are
+ * kept.
+ */
 const storedCharacters = 48_000
 const minStored = 30
 const storedReport = 1_500
 const oldReport = 240
 
 /**
- * A report of 9,000 characters is stored in about 1,500. If all exchanges are still too long, the older half of the reports shrinks to a
- * sentence or two; then what was dealt with long ago goes.
+ * A report of 9,000 characters is stored in about 1,500. If all exchanges together are still too long, the reports of the older
+ * half are cut to a sentence or two. Then the least telling exchanges are dropped.
  */
 export function toJson(ledger: Ledger): JsonObject {
   const { exchanges } = ledger
@@ -80,10 +82,10 @@ export function fromJson(value: unknown): Ledger {
   }
 }
 
-/** What a field must be: a value of the type of this one, or one of these words. */
+/** A valid field has the type of this value, or is one of these words. */
 type Example = string | number | boolean | readonly string[]
 
-/** Nothing longer is ever stored: a longer text was put there by somebody else, and is read up to here. */
+/** We never store a longer text, so somebody else wrote it. Only this many characters of it are read. */
 const maxText = 1_000
 const maxSaid = 8_000
 /** The largest date in milliseconds: `time: 1e300` is left out. */

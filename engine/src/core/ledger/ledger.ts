@@ -30,13 +30,13 @@ import { interruption, isForTheAgent, isTyped, questionBehind, typedText, type W
 
 export type LedgerBook = {
   /**
-   * Reads one message. The transcript record it came from may be given too: it has what the model did not see, such as
-   * exit codes, line ranges and patches. Constant time for each message, whatever came before.
+   * Reads one message, in constant time. `record` is its transcript record, which has details that the model did not see: exit
+   * codes, line ranges, patches.
    */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** What the user typed while the agent was working, if no message contains it. */
+  /** Adds words that the user typed while the agent was working. Only for words that no message contains. */
   readonly addQueued: (text: string) => void
-  /** What the user said earlier, quoted by a summary: it counts as one message. */
+  /** Adds earlier words of the user that a summary quotes. They count as one message. */
   readonly addQuoted: (words: Words) => void
   readonly ledger: () => Ledger
 }
@@ -46,7 +46,7 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
   const state = createState(from)
   return {
     add: (message, record) => addMessage(state, message, record),
-    // It belongs to the time of the message before it.
+    // Its time is that of the previous message.
     addQueued: (text) =>
       noteTyped(state, { kind: 'queued', text: typedText(text) }, { last: Math.max(0, state.messages - 1) }),
     addQuoted: (words) => {
@@ -57,14 +57,14 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
   }
 }
 
-/** The ledger of a transcript. Our boundaries carry the facts before them. */
+/** Returns the ledger of a transcript. The newest of our boundaries has the facts before it. */
 export function ledgerOfEntries(entries: readonly Entry[]): Ledger {
   const known = entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
   const carried = readCompaction(entries[known]?.record).ledger
   const book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
   for (const { record } of entries.slice(known + 1)) {
     const message = messageOf(record)
-    // What was restored is not new.
+    // A restored file or plan is not a new fact.
     if (message && objectAt(record, 'attachment')?.isRestored !== true) book.add(message, record)
   }
   return book.ledger()
@@ -121,7 +121,7 @@ function readAnswer(state: State, block: Block): void {
 
 /** "<think>Let me see.</think>Done." → "Done." */
 const thinking = /<(think|thinking)>[\s\S]*?(?:<\/\1>|$)/g
-/** Characters of an explanation, a question, an approved plan, a message of the user and a report. */
+/** Maximum characters of an explanation, a question, an approved plan, a message of the user and a report. */
 const maxCause = 400
 const maxAbout = 800
 const maxPlan = 1_500
@@ -129,16 +129,16 @@ const maxWords = 6_000
 const maxReport = 12_000
 const maxSteps = 200
 /**
- * Older searches and reads are obsolete once something was done: they must not push out what the agent said and did. Of 13
- * searches the last 12 stay, of "read a.ts" and "read b.ts" the latter.
+ * Limits by type, so that old searches and reads do not push out words and actions of the agent. Of 13 searches, the last 12
+ * are kept; of "read a.ts" and "read b.ts", the latter.
  */
 const maxOfType: Partial<Record<Step['type'], number>> = { saw: 12, opened: 1 }
 /** This many of the newest exchanges keep their steps. */
 const exchangesWithSteps = 40
 
 /**
- * The latest text is the report so far; the one before it becomes something said on the way: "Now let me run the tests:" goes, "It is
- * rusty. Now let me oil it:" → "It is rusty."
+ * The latest text becomes the report. The previous report becomes a step of type `said`, without its announcements: "Now let me
+ * run the tests:" is dropped, "It is rusty. Now let me oil it:" → "It is rusty."
  */
 function withReport(exchange: Exchange, text: string): Exchange {
   const steps = (exchange.steps ?? []).flatMap((step): readonly Step[] => {
@@ -155,7 +155,7 @@ function noteStep(state: State, step: Step): void {
   if (last) state.exchanges[state.exchanges.length - 1] = withStep(last, step)
 }
 
-/** A repeated step moves to where it was taken last: "edited a.ts", "ran x", "edited a.ts" → "ran x", "edited a.ts". */
+/** A repeated step moves to its last place: "edited a.ts", "ran x", "edited a.ts" → "ran x", "edited a.ts". */
 function withStep(exchange: Exchange, step: Step): Exchange {
   const others = (exchange.steps ?? []).filter(({ text }) => text !== step.text)
   const alike = others.filter(({ type }) => type === step.type)
@@ -172,13 +172,13 @@ function readRequest(state: State, message: ViewMessage): void {
   noteTyped(state, { kind, text: requestIn(message) }, message)
 }
 
-/** What a request says, with its media named: "Like this?\n[image]". */
+/** The text of a request, with its media named: "Like this?\n[image]". */
 function requestIn({ content }: ViewMessage): string {
   const media = blocksOf(content).filter(isMedia)
   return [typedText(textOf(content)), ...media.map(({ type }) => `[${type}]`)].filter((part) => part !== '').join('\n')
 }
 
-/** A request without secrets and otherwise as it was typed. In the ledger, pasted blocks are folded and long texts cut. */
+/** The complete request without secrets. The ledger has a shorter form: it folds pasted blocks and cuts long texts. */
 export function wholeRequest(message: ViewMessage): string {
   return wellFormed(withoutSecrets(requestIn(message)))
 }
@@ -203,7 +203,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   const exchange: Exchange = {
     kind,
     text: said,
-    // A plan is kept longer than a question: an approval is about all of it.
+    // A plan may be longer than a question, because the user approved all of it.
     ...(about === undefined
       ? {}
       : { about: condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? maxPlan : maxAbout) }),
@@ -211,7 +211,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
     ...(uuid === undefined ? {} : { uuid }),
     ...(saysSomethingLasting(said) ? { lasts: true } : {}),
   }
-  // A message that is read again, because a compaction kept it, is the same one.
+  // A message that a compaction kept is read again. It replaces the first reading.
   const isKnown = (other: Exchange) =>
     uuid !== undefined && other.uuid === uuid && other.kind === kind && other.text === said
   state.exchanges = [...state.exchanges.filter((other) => !isKnown(other)), exchange]
@@ -221,9 +221,10 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   state.isAnswered = undefined
   for (const rule of rulesIn(words.text)) {
     const text = oneLine(rule, 400)
-    // "Never push!" and "never push" are one rule. Of the stored text, so that a ledger that is read back recognizes it.
+    // "Never push!" and "never push" are one rule. The key is that of the stored text, so that a stored ledger has the same
+    // key.
     const key = plainWords(text)
-    // The first wording and its entry stay; repeating a rule makes it recent.
+    // A repeated rule keeps its first wording and entry, and becomes the newest rule.
     const known = state.rules.get(key)
     const by = kind === 'task' ? 'agent' : 'human'
     const fresh = { text, by, ...(uuid === undefined ? {} : { uuid }) } as const

@@ -23,7 +23,7 @@ export function foldPasted(text: string): string {
   return [...parts, ...folded(block)].join('\n')
 }
 
-/** One line if it is long; blank lines at its end do not belong to it. */
+/** Replaces a long block with one line. Keeps blank lines at its end. */
 function folded(block: readonly string[]): readonly string[] {
   const end = block.findLastIndex((line) => line.trim() !== '') + 1
   const pasted = block.slice(0, end)

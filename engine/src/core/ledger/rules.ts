@@ -1,7 +1,7 @@
-// Sentences in which a user says how to work from now on. They are kept verbatim, however old they are; a rule that is
-// missed here lives only as long as the message it is in.
+// Finds the sentences in which a user says how to work from now on. They are kept verbatim at any age. A rule that is missed
+// here is lost together with its message.
 
-/** A longer message is mostly pasted; its first part is what the user says about it. */
+/** Most of a longer message is pasted text. The user's own words come first. */
 const maxSaid = 12_000
 
 /** Orders, not reports. Each group has examples of the sentences it recognizes. */
@@ -54,7 +54,10 @@ export function rulesIn(text: string): readonly string[] {
 /** "The staging site is at …" and "We decided to …" stay true; "Sort the orders" is done once. */
 const statement = /^(?:the|this|that|these|those|it|there|we|our|my|they|i)\b/i
 
-/** It stays true after the request in the message has been dealt with: "We decided to keep the queue in Postgres." */
+/**
+ * True if the message has a rule, or a statement that stays true after the request is finished: "We decided to keep the queue
+ * in Postgres."
+ */
 export function saysSomethingLasting(text: string): boolean {
   if (rulesIn(text).length > 0) return true
   return sentencesOf(withoutPasted(text.slice(0, maxSaid))).some(
@@ -63,8 +66,8 @@ export function saysSomethingLasting(text: string): boolean {
 }
 
 /**
- * Blocks that a person pasted rather than said: fenced code, "> quoted lines", "<log>…</log>" and indented lines. "Fix it.\n> Never push." →
- * "Fix it." and an empty line.
+ * Blocks that a person pasted instead of writing them: fenced code, "> quoted lines", "<log>…</log>" and indented lines. "Fix
+ * it.\n> Never push." → "Fix it." and an empty line.
  */
 const pasted =
   /^(?:```|~~~)[\s\S]*?(?:^(?:```|~~~)\s*$|(?![\s\S]))|^<([\w-]+)\b[^>]*>[\s\S]*?(?:^<\/\1>|<\/\1>|(?![\s\S]))|^(?: {4,}|\t|>|\|).*$/gm

@@ -9,7 +9,7 @@ import type { CommandFact, ErrorFact, Exchange, Ledger, RepositoryFact } from '.
 
 export type State = ReturnType<typeof createState>
 
-/** How many facts of each kind are kept. */
+/** Maximum number of facts of each kind. */
 export const caps = {
   exchanges: 500,
   rules: 120,
@@ -38,9 +38,9 @@ export function createState(from: Ledger) {
     repository: { ...from.repository } as { -readonly [Key in keyof RepositoryFact]: RepositoryFact[Key] },
     /** Calls whose result has not arrived yet. */
     calls: new Map<string, ToolCall>(),
-    /** Commands in the background, by the client's name for them. */
+    /** Background commands, by the id that the client gave them. */
     background: new Map<string, { line: string; verifies: boolean; actions: ActionsRun }>(),
-    /** What programs printed when they last ended well or badly, by ending and program. */
+    /** The last output of each program for each ending, by ending and program: "badly make". */
     printed: new Map<string, readonly string[]>(),
     /** The error that the agent's next words may explain. */
     unexplained: undefined as string | undefined,
@@ -49,7 +49,10 @@ export function createState(from: Ledger) {
   }
 }
 
-/** `npm test a` and `npm test b` are two commands. Of `git commit -m a` and `git commit -m b`, which verify nothing, the latest is enough. */
+/**
+ * `npm test a` and `npm test b` are two commands. `git commit -m a` and `git commit -m b` verify nothing, so only the latest is
+ * kept.
+ */
 export function commandKey({ text, actions = [], isRunning }: CommandFact): string {
   const verifies = actions.length === 0 || actions.some((action) => checks.has(action))
   return verifies || isRunning ? text : actions.join(' ')
@@ -73,22 +76,26 @@ export function ledgerOf(state: State): Ledger {
   }
 }
 
-/** Drops what is oldest: facts that are set again move to the end. Exchanges are ranked once for as many as their cap allows, so each costs constant time. */
+/**
+ * Drops the oldest facts. A fact that is set again moves to the end. Exchanges are ranked only when their number is twice the
+ * cap, so each costs constant time.
+ */
 export function trim(state: State): void {
   if (state.exchanges.length > caps.exchanges * 2) state.exchanges = [...mostTelling(state.exchanges, caps.exchanges)]
   state.olderRules += Math.max(0, state.rules.size - caps.rules)
   for (const kind of ['rules', 'files', 'commands', 'errors', 'commits'] as const) dropOldest(state[kind], caps[kind])
 }
 
-/** This many of the newest stay, whatever they say. */
+/** This many of the newest exchanges are dropped last. */
 const newestKept = 20
-/** Characters beyond this are no reason to keep an exchange longer: reports of 500 and of 5,000 count the same. */
+/** Characters beyond this do not count: a report of 5,000 is worth as much as one of 500. */
 const maxCounted = 400
 
 /**
- * In the order in which they can be dropped: requests that were dealt with before statements that last, short exchanges
- * before long ones, and of equals the older. What was done again later does not count. The first and the newest come last.
- * "Go on" → "Done." is dropped before "Sort the orders" → "Sorted, in src/orders.ts", and that before "We keep the queue in Postgres."
+ * Sorts exchanges in the order in which they are dropped: finished requests before lasting statements, short exchanges before
+ * long ones, older before newer. An action that was repeated later does not count. The newest exchanges and the very first come
+ * last. "Go on" → "Done." is dropped before "Sort the orders" → "Sorted, in src/orders.ts", and that before "We keep the queue
+ * in Postgres."
  */
 export function leastTelling(exchanges: readonly Exchange[]): readonly Exchange[] {
   const lastDone = new Map(exchanges.map((exchange) => [exchange.done, exchange]))
@@ -109,10 +116,10 @@ export function mostTelling(exchanges: readonly Exchange[], count: number): read
   return exchanges.filter((exchange) => !gone.has(exchange))
 }
 
-/** No path is longer. What `cat <<EOF` wrote is no path either if it has a line break. */
+/** Maximum characters of a path. A longer text is no path, and neither is one with a line break, as in `cat <<EOF`. */
 const maxPath = 400
 
-/** The session changed this file. */
+/** Notes that the session changed this file. */
 export function noteFile(state: State, path: string): void {
   if (path.length > maxPath || path.includes('\n')) return
   const key = pathKey(path, state.root)
@@ -122,7 +129,7 @@ export function noteFile(state: State, path: string): void {
   noteTouched(state)
 }
 
-/** Files of the repository may have changed. */
+/** Notes that files of the repository may have changed. */
 export function noteTouched(state: State): void {
   state.repository.touchedLast = state.messages
 }
@@ -132,7 +139,10 @@ function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
   return `${what}\n${line.replace(/\d+/g, '0')}`
 }
 
-/** The call did not run, or was stopped, which is no error of the work: "The user doesn't want to proceed", "Request interrupted by user", "Sibling tool call errored". */
+/**
+ * The call did not run or was stopped. That is no error in the work: "The user doesn't want to proceed", "Request interrupted
+ * by user", "Sibling tool call errored".
+ */
 export const notOurs =
   /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
 

@@ -9,7 +9,7 @@ import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { commitsIn } from './git.ts'
 
-/** Characters: of what a search found, of a sub-agent's report, and of a text that the user pointed at. */
+/** Maximum characters of a search result, a sub-agent's report, and a text that the user pointed at. */
 const maxLook = 400
 const maxReport = 1_500
 const maxSource = 6_000
@@ -17,17 +17,17 @@ const maxSource = 6_000
 export type StepResult = {
   readonly text: string
   readonly isError: boolean
-  /** Of a command. */
+  /** Set for a command. */
   readonly run?: CommandRun
-  /** What the user asked for, in this exchange and those before it. */
+  /** The user's words in this exchange and in recent ones. */
   readonly request: string
-  /** Where the session started: paths inside it are shown relative to it. */
+  /** The folder in which the session started. Paths inside it are shown relative to it. */
   readonly root?: string | undefined
 }
 
 export type CommandRun = {
   readonly script: Script
-  /** As it is shown. */
+  /** The command as it is shown. */
   readonly line: string
   readonly purpose: Purpose
   readonly ended: CommandEnd
@@ -35,8 +35,9 @@ export type CommandRun = {
 }
 
 /**
- * A write → "wrote src/gate.ts"; a sub-agent → "the sub-agent for "Paint the gate" reported: It is green."; a read → "read src/gate.ts"; a
- * page → "fetched https://gate.example → Gates". A failed call that is no command → nothing: it is an error of the ledger.
+ * A write → "wrote src/gate.ts"; a sub-agent → "the sub-agent for "Paint the gate" reported: It is green."; a read → "read
+ * src/gate.ts"; a page → "fetched https://gate.example → Gates". A failed call other than a command → undefined, because the
+ * ledger has it as an error.
  */
 export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   const { text, isError, run } = result
@@ -61,7 +62,7 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   return isSearch ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
 }
 
-/** What the client adds after the report of a sub-agent: "agentId: a1", "<usage>total_tokens: 9</usage>". */
+/** Lines that the client adds after the report of a sub-agent: "agentId: a1", "<usage>total_tokens: 9</usage>". */
 const trailer = /\n(?:agentId: .*|<usage>[\s\S]*?(?:<\/usage>|$))/g
 /** "edited gate.ts: `open = true`", or the first inserted line that has a word in it, with a mark for the others. */
 function addedText(call: ToolCall): string {
@@ -83,7 +84,7 @@ function look(what: string, output: string): Step | undefined {
   return found === '' ? undefined : { type: 'saw', text: `${what} → ${found}` }
 }
 
-/** A shorter name may be in a request by chance: "a.ts" in "data.ts". */
+/** A shorter name may appear in a request by chance: "a.ts" in "data.ts". */
 const minName = 6
 
 /** "Do what docs/plan.md says": the text of a file, page or command that the user named is part of the request. */
@@ -102,7 +103,10 @@ function namedSource(call: ToolCall, { request, run }: StepResult): string | und
 
 const ends = { well: 'ok', badly: 'failed', unfinished: 'not finished when last seen' } as const
 
-/** `npm test` → "ran `npm test` → ok: 118 passed"; `cat a.ts` → what it showed; `mkdir a` → nothing; `git commit` → "committed 1a2b3c4: Open". */
+/**
+ * `npm test` → "ran `npm test` → ok: 118 passed"; `cat a.ts` → its output; `mkdir a` → undefined; `git commit` → "committed
+ * 1a2b3c4: Open".
+ */
 function commandStep(run: CommandRun, text: string): Step | undefined {
   const { script, line, ended, outcome } = run
   const ran = `ran \`${line.replaceAll('`', "'")}\``
@@ -112,7 +116,7 @@ function commandStep(run: CommandRun, text: string): Step | undefined {
     const made = commitsIn(text).at(-1)
     if (made) return did(`committed ${made.hash}: ${made.title}`)
   }
-  // The output so far of a command that still runs is no outcome.
+  // A command that is still running has no outcome yet.
   const said = outcome === '' || ended === 'unfinished' ? '' : `: ${outcome}`
   return did(`${ran} → ${ends[ended]}${said}`)
 }
@@ -123,7 +127,7 @@ function shortPath(path: string, root = ''): string {
   return oneLine(isInside ? path.slice(root.length + 1) : path.split(/[\\/]/).slice(-2).join('/'), 120)
 }
 
-/** Shorter statements ("Tests pass.") mostly repeat how the last command ended. */
+/** Shorter statements ("Tests pass.") mostly repeat the result of the last command. */
 export const shortStatement = 40
 
 /** The step where the user stopped the agent. */
@@ -131,7 +135,10 @@ export const interrupted = 'was interrupted by the user'
 
 const maxDone = 160
 
-/** The last change, or else the last command, or else the last file that was read: "edited a.ts" of "edited a.ts", "ran `npm test` → ok". */
+/**
+ * The last change, otherwise the last command, otherwise the last file that was read: "edited a.ts", "ran `npm test` → ok" →
+ * "edited a.ts".
+ */
 export function lastAction({ steps = [], done }: Exchange): string | undefined {
   const did = [
     ...(done === undefined ? [] : [done]),
@@ -141,21 +148,24 @@ export function lastAction({ steps = [], done }: Exchange): string | undefined {
   return kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
 }
 
-/** Of the steps, only the last action is kept, as `done: 'edited a.ts'`. */
+/** Keeps only the last action of the steps, as `done: 'edited a.ts'`. */
 export function withoutSteps(whole: Exchange): Exchange {
   const { steps, done, ...exchange } = whole
   const last = lastAction(whole)
   return last === undefined ? exchange : { ...exchange, done: oneLine(last, maxDone) }
 }
 
-/** "Now let me run the tests." says what the agent does next, and the step says that it did; not "Let me know if it works." */
+/** An announcement like "Now let me run the tests.", which the next step makes redundant. Not "Let me know if it works." */
 const announces =
   /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
 
 /** "I oil it:" introduces something, so at the end of a text it says nothing. */
 const leadIn = /(?:^|(?<=[.!?]\s))[^\n|`.!?]*[\p{L}\p{N})]:\s*(?![\s\S])/mu
 
-/** "Let me look. The hinge is rusty. Now let me oil it:" → "The hinge is rusty." What introduces a list stays: "Let me list them:\n- cache". */
+/**
+ * "Let me look. The hinge is rusty. Now let me oil it:" → "The hinge is rusty." A sentence that introduces a list stays: "Let
+ * me list them:\n- cache".
+ */
 export function withoutAnnouncements(text: string): string {
   const lines = text.trimEnd().split('\n')
   const isTold = (sentence: string, isLast: boolean) => !announces.test(sentence) || (sentence.endsWith(':') && !isLast)

@@ -1,4 +1,4 @@
-// The todo list: as the agent's calls change it, and as the client shows it in attachments and beside messages.
+// Reads the todo list from the agent's calls, and from the copies that clients put into attachments and beside messages.
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { oneLine } from '../text/neutralize.ts'
 import { listedTodos, type Todo, type TodoChange } from '../tools/call.ts'
@@ -16,20 +16,20 @@ export function noteTodoCall(
 
 const listTypes = new Set(['todo', 'todo_reminder', 'task_reminder'])
 
-/** Clients attach the list now and then, and after their own compactions; older ones wrote it next to each message. */
+/** Clients attach the list from time to time and after their own compactions. Older clients wrote it next to each message. */
 export function noteShownTodos(state: State, record: JsonObject | undefined): void {
   const attachment = objectAt(record, 'attachment')
   if (attachment && listTypes.has(stringAt(attachment, 'type') ?? '')) noteList(state, arrayAt(attachment, 'content'))
   noteList(state, arrayAt(record, 'todos'))
 }
 
-/** An empty list takes nothing away: clients also remind of a list that was never used. */
+/** Ignores an empty list, because clients also send reminders of a list that was never used. */
 function noteList(state: State, items: readonly unknown[]): void {
   const todos = listedTodos(items).filter(({ text }) => text !== '')
   if (todos.length > 0) setTodos(state, todos)
 }
 
-/** Of 61 items, one goes: the first that is done, or else the first. */
+/** Of 61 items, one is dropped: the first finished one, otherwise the first. */
 function setTodos(state: State, todos: readonly Todo[]): void {
   const byAge = [...todos.filter(({ status }) => status === 'done'), ...todos.filter(({ status }) => status !== 'done')]
   const dropped = new Set(byAge.slice(0, Math.max(0, todos.length - caps.todos)))
@@ -45,7 +45,10 @@ function idIn(text: string, raw: unknown): string | undefined {
   return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString() ?? /#(\d+)/.exec(text)?.[1]
 }
 
-/** "[ ] Build" and "task 1 is completed" → "[x] Build". A new item without an id gets the next number; a deleted one goes. */
+/**
+ * "[ ] Build" and "task 1 is completed" → "[x] Build". A new item without an id gets the next number. A deleted item is
+ * removed.
+ */
 function changedTodos(todos: readonly Todo[], change: TodoChange, newId: string | undefined): readonly Todo[] {
   switch (change.type) {
     case 'list-replaced':

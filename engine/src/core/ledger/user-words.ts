@@ -8,7 +8,7 @@ import type { WordKind } from './facts.ts'
 
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 
-/** The user typed it. It is no answer, rejection or approval, and no task from another agent. */
+/** True if the user typed the words. They are no answer, rejection or approval, and no task from another agent. */
 export function isTyped({ kind }: Pick<Words, 'kind'>): boolean {
   return kind === 'message' || kind === 'queued'
 }
@@ -16,7 +16,7 @@ export function isTyped({ kind }: Pick<Words, 'kind'>): boolean {
 /** "<command-name>/review</command-name>", only at the start: anywhere else it is text about a command. */
 const commandName = /^\s*<command-name>([^<]+)<\/command-name>/
 
-/** What is inside these was not typed: "Go on.<system-reminder>Be brief.</system-reminder>" → "Go on." */
+/** The user did not type the text inside these tags: "Go on.<system-reminder>Be brief.</system-reminder>" → "Go on." */
 const wrappers = [
   'system-reminder',
   'local-command-stdout',
@@ -58,7 +58,7 @@ function withoutWrappers(text: string): string {
     const close = `</${tag}>`
     const end = rest.lastIndexOf(close) + close.length
     if (end < close.length) continue
-    // Not after the last end: on a page of opening tags the search would take quadratic time.
+    // Does not search after the last closing tag: on a page of opening tags that would take quadratic time.
     rest = rest.slice(0, end).replace(new RegExp(`<${tag}[\\s\\S]*?${close}`, 'g'), '') + rest.slice(end)
   }
   return rest
@@ -85,7 +85,7 @@ const clientNote = /\n\nNote: The user's next message/
 
 type ResultWords = { readonly call: ToolCall | undefined; readonly isError: boolean; readonly raw?: unknown }
 
-/** The user's words inside the result of a tool call: why it was rejected, what was answered, which plan was approved. */
+/** The user's words inside the result of a tool call: the reason for a rejection, an answer, the approval of a plan. */
 export function wordsInResult(text: string, { call, isError, raw }: ResultWords): readonly Words[] {
   // Any output may read like a rejection; a real one is an error.
   if (isError && text.startsWith(rejected)) {
@@ -111,18 +111,21 @@ function answersIn(text: string, answers: JsonObject | undefined): readonly Word
   return text.trim() === '' ? [] : [{ kind: 'answer', text: text.trim() }]
 }
 
-/** What a call was going to do, in a few words: "Bash rm -r build", "Edit src/gate.ts", "TodoWrite". */
+/** Describes a call in a few words: "Bash rm -r build", "Edit src/gate.ts", "TodoWrite". */
 function describeCall(call: ToolCall): string {
   const done = call.type === 'command' ? call.script : call.type === 'fetch' ? call.url : undefined
   const what = call.path ?? done ?? ''
   return what === '' ? call.name : `${call.name} ${oneLine(what, 160)}`
 }
 
-/** Characters: a longer reply says itself what it is about. One that names numbers may be longer. */
+/**
+ * Maximum characters of a reply that needs its question. A longer reply is clear without it. One that names numbers may be
+ * longer.
+ */
 const shortReply = 60
 const maxPointer = 200
 
-/** What a reply is about: "yes" → the question before it; "skip 5" → item 5 of the agent's list. */
+/** Finds the subject of a reply: "yes" → the question before it; "skip 5" → item 5 of the agent's list. */
 export function questionBehind(reply: string, agentText: string): string | undefined {
   if (reply.length > maxPointer || agentText === '') return undefined
   const items = itemsNamed(reply, agentText)
