@@ -124,8 +124,9 @@ export function compactionAhead(situation: Situation): CompactionAhead | undefin
 }
 
 /**
- * In tokens at the input price: `fixed` for the summary and for caching the rest, `perToken` read, and `rent` per token and
- * request. Undefined if too little is known.
+ * The costs of a compaction, in tokens at the input price. `fixed`: writing the summary and caching the new context.
+ * `perToken`: reading one token of the old context. `rent`: sending one token with one request. Undefined if too little is
+ * known.
  */
 export function compactionCosts({ growth, base, model, cache, coldShare, isCompacted, sharesCache }: Situation) {
   if (growth === undefined || base === undefined) return undefined

@@ -303,7 +303,10 @@ export function paysToCompact(view: View, situation: Situation, economy: keyof t
   return spent >= (costs.fixed + costs.perToken * tokens) * costFactor[economy] * (isGoodMoment ? 1 : 2)
 }
 
-/** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */
+/**
+ * Adds up the tokens above a size over all past requests: with `above` 40,000, requests of 50,000 and 60,000 tokens give
+ * 30,000. Counts only tokens that a context of `now` tokens still holds.
+ */
 function carriedAbove({ messages }: View, { above, now }: { readonly above: number; readonly now: number }): number {
   let left = now
   let sum = 0

@@ -212,7 +212,7 @@ export const settingsTable = {
 /** The settings of `createEngine()`. [settings.md](../settings.md) has the defaults and the environment variables. */
 export type EngineSettings = Given<typeof settingsTable>
 
-/** The same with defaults. */
+/** The settings of `createEngine()` with all defaults filled in. */
 export type Settings = Complete<typeof settingsTable>
 
 /** Settings and options of 0.1 that have new names. */

@@ -124,7 +124,7 @@ export function queryFor(term: Term, session: string): string {
   return `'${sessionWord(session)}' & ${anywhere(term)}`
 }
 
-/** In any session. */
+/** The query for a term in all sessions. */
 export function anywhere(term: Term): string {
   const words = new Set(plainWordsIn(isUnspaced(term.text) ? withoutPairs(term.text) : term.text))
   const typed = [...words].map(prefixQuery).join(' & ')

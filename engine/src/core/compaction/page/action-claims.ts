@@ -3,10 +3,13 @@
 import type { CommandFact, Exchange } from '../../ledger/facts.ts'
 import type { Action } from '../../tools/actions.ts'
 
-/** The latest run of a command of one kind: of the tests, a build, a push. It is unfinished also where nobody can say which command of a script failed. */
+/**
+ * The latest run of a command of one kind: of the tests, a build, a push. It is also unfinished if it is unclear which command
+ * of a script failed.
+ */
 export type ActionFact = Omit<CommandFact, 'hasSucceeded'> & {
   readonly action: Action
-  /** Some run of this kind went well, this one or an earlier one. */
+  /** This run or an earlier one of this kind succeeded. */
   readonly hasSucceeded: boolean
 }
 
@@ -35,7 +38,7 @@ export function failedActionIn(
     const claimed = claimOf(fact, sentence)
     // A claim about the past may be about an earlier run.
     if (claimed === undefined || (claimed === 'past' && fact.hasSucceeded)) continue
-    // A later message of the user may report it ("I pushed it", "the build is green"), or have this very sentence.
+    // The user may have reported it later ("I pushed it", "the build is green"), or may have written this sentence.
     const isUsers = ({ last, text }: Exchange) =>
       (last > fact.last && text.toLowerCase().includes(fact.action.slice(0, 4))) ||
       text.includes(sentence.replace(/^[\s\-*\d.)]+/, '').trim())
@@ -65,7 +68,7 @@ const all = String.raw`(?:(?:all|the|every|both|of|our|\d+|full|whole|entire|com
 /** No claim about everything: "the tests pass for the parser", "passes locally". */
 const noLimit = String.raw`(?!\s+(?:for|in|on|when|if|with|against|under|only|locally)\b)`
 
-/** "The tests pass", "the build is green": of something that is so now, or was. */
+/** Matches claims about a state, now or in the past: "The tests pass", "the build was green". */
 function stateClaim(subject: string, more = ''): RegExp {
   const be = String.raw`(?:\s+(?:is|are))${adverbs}\s+(?:passing|green|clean|succeeding|working|successful)`
   const present = String.raw`${adverbs}\s+(?:pass|passes|succeed|succeeds|works?|passing|green)`
@@ -76,14 +79,14 @@ function stateClaim(subject: string, more = ''): RegExp {
   )
 }
 
-/** "It was pushed", "pushed the branch": of something that was done. */
+/** Matches claims about a completed action: "It was pushed", "pushed the branch". */
 function doneClaim(participle: string, limit = ''): RegExp {
   const passive = String.raw`\b(?:(?:is|are)|(?<past>was|were|been))${adverbs}\s+(?:${participle})\b`
   const active = String.raw`(?:${start}|\b(?:agent|assistant|I|we|has|have|successfully)\s+)(?<done>${participle})\b(?=\s+(?:it|them|the|all|everything|to|this|these|both)\b|\s*[.,;)]|\s*$)`
   return new RegExp(`(?:${passive}|${active})${limit}`, 'i')
 }
 
-/** What each action is called in a claim. "The item was pushed to the queue" and "committed to it" are about something else. */
+/** The claims about each action. "The item was pushed to the queue" and "committed to it" are about something else. */
 const claims: Readonly<Record<Action, RegExp>> = {
   test: stateClaim(String.raw`tests?(?:[\s-]suites?)?|suite|specs`),
   lint: stateClaim(

@@ -4,7 +4,7 @@ import type { CommandFact, Exchange, Ledger, Todo } from '../../ledger/facts.ts'
 import { contentWords, holdsWords, plainWords } from '../../text/plain-words.ts'
 import { failedActionIn, latestActions } from './action-claims.ts'
 
-/** The text with its marks, and what was marked. */
+/** The text with its marks, and the marked claims. */
 export type Annotated = { readonly text: string; readonly found: readonly string[] }
 
 /** A longer line is data, and stays as it is. */
@@ -149,7 +149,7 @@ function permittedIn(text: string): string {
 type Ground = {
   readonly words: ReadonlySet<string>
   readonly agrees: boolean
-  /** It speaks of something that cannot be undone. */
+  /** It names something irreversible. */
   readonly mayHarm: boolean
 }
 
@@ -173,9 +173,9 @@ const maxWords = 6
 /** Words that name nothing: "Make a plan" does not approve the plan. */
 const vague = new Set(contentWords('plan proposal approach change changes solution suggestion design'))
 /**
- * One message must have half of the first words that say what was approved. If these words name nothing, it must agree; if
- * they are about something that cannot be undone, it must be about that too. "Paint the gate green" grounds "painting the gate", but not
- * "deleting the gate", nor "the plan".
+ * A claim is grounded if one message has half of the first words that name the approved thing. If the words are vague, the
+ * message must be a consent. If they name something irreversible, the message must name such a thing too. "Paint the gate
+ * green" grounds "painting the gate", but not "deleting the gate", nor "the plan".
  */
 function isGrounded(what: string, grounds: readonly Ground[]): boolean {
   const words = contentWords(what).slice(0, maxWords)
@@ -207,7 +207,7 @@ export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
   })
 }
 
-/** By a command in backticks, a commit's hash or the words of a todo on the line. */
+/** Finds the fact for a line by a command in backticks, a commit's hash or the words of a todo. */
 function lastSeen(line: string, { commands, commits, repository, todos }: Ledger): string | undefined {
   const command = commands.find(({ text, ended }) => ended !== 'unfinished' && line.includes(`\`${text}\``))
   const [commit, ...others] = commits.filter(({ hash }) => line.includes(hash.slice(0, 7)))
@@ -233,7 +233,7 @@ function pushSeen(line: string, isPushed: boolean): string | undefined {
   return /\bpushed\b/i.test(line) && !negated.test(claimed) ? 'no push after this commit' : undefined
 }
 
-/** Only if the line says one thing: not "passes, but lint fails", not "failed before, passes now". */
+/** Only for a line that makes one statement: not "passes, but lint fails", not "failed before, passes now". */
 function commandSeen(line: string, { ended, outcome }: CommandFact): string | undefined {
   if (negated.test(line) || (passes.test(line) && fails.test(line))) return undefined
   const said = outcome === '' ? '' : `, "${outcome.replaceAll('"', "'")}"`

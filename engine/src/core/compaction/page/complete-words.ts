@@ -1,5 +1,5 @@
-// Makes sure that what the user said is in the context, verbatim. What the model wrote in its section on user messages
-// stays; messages that are missing there, or that were altered, are inserted in their place in the order.
+// Makes sure that the user's messages are in the context, verbatim. The model's section on user messages stays as it is.
+// Messages that are missing or altered there are inserted, in order.
 import type { Exchange } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
 import { isTyped } from '../../ledger/user-words.ts'
@@ -11,10 +11,10 @@ import { neutralize, oneLine } from '../../text/neutralize.ts'
 import { contentWords, holdsWords, plainWords } from '../../text/plain-words.ts'
 import { joinSections, readSections } from './sections.ts'
 
-/** The tokens are for what is inserted. */
+/** `tokens` limits the inserted messages. */
 export type CompleteOptions = TokenLimit & {
   readonly recall: boolean
-  /** How many of the latest messages are inserted whole, whatever they cost. Default 3. */
+  /** Number of latest messages that are inserted whole, at any cost. Default 3. */
   readonly neverShortened?: number | undefined
   /** The request that the context ends with. */
   readonly closes?: Exchange | undefined
@@ -22,7 +22,7 @@ export type CompleteOptions = TokenLimit & {
 
 export type Completed = {
   readonly text: string
-  /** What was inserted, in order, and its tokens. */
+  /** The inserted messages, in order, and their tokens. */
   readonly lines: readonly string[]
   readonly inserted: number
   readonly counts: FidelityReport['humanMessages']
@@ -32,7 +32,7 @@ const sectionNumber = 6
 /** Characters of a message that does not fit whole. */
 export const shortened = 300
 
-/** The user said something. An approval without words does not count. */
+/** True if the user said something. An approval without words does not count. */
 export function isSaid({ kind, text }: Exchange): boolean {
   return kind !== 'approval' && text !== ''
 }
@@ -62,7 +62,7 @@ export function isSameWords(one: Exchange, other: Exchange | undefined): boolean
   return one.kind === other?.kind && one.text === other.text && one.uuid === other.uuid
 }
 
-/** The same message typed again says nothing new: "go on", "Go on!" → "go on". */
+/** Drops repeated messages: "go on", "Go on!" → "go on". */
 export function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchange[] {
   const seen = new Set<string>()
   return exchanges.filter(({ text, about = '' }) => {
@@ -82,10 +82,16 @@ export function searchable(summary: string): Where {
 }
 
 const fewWords = 3
-/** Of the words of "Which hinge, left or right?", most must be there for the reply "The left one" to count as quoted. */
+/**
+ * A reply counts as quoted only if this share of its question is there too: "The left one" needs most words of "Which hinge,
+ * left or right?"
+ */
 const topicShare = 0.6
 
-/** Every sentence of the message is there: "Fix it. Then push it." in "- Fix it. Then push it." One or two words ("yes") count only in quotes. */
+/**
+ * True if every sentence of the message is there: "Fix it. Then push it." in "- Fix it. Then push it." One or two words ("yes")
+ * count only in quotes.
+ */
 export function isInSummary({ text, kind, about = '' }: Exchange, where: Where): boolean {
   const { plain, summary, content } = where
   // "Skip 5 and 7" is useless without what 5 and 7 are.
@@ -111,7 +117,7 @@ function ownSentences(text: string): readonly string[] {
 
 type Shown = { readonly text: string; readonly isWhole: boolean }
 
-/** The newest first; what does not fit whole is shortened, then left out and counted. */
+/** Takes the newest messages first. A message that does not fit is shortened. If that does not fit either, it is left out. */
 function fitted(
   missing: readonly Exchange[],
   said: readonly Exchange[],
@@ -134,7 +140,10 @@ function fitted(
 /** This many first words identify a message even if its end was altered: "Please fix the gate" for "Please fix the gate, then push". */
 const startWords = 4
 
-/** In the section on user messages: after the line with its first words, or else after the message before it. */
+/**
+ * Inserts each message into the section on user messages: after the line with its first words, otherwise after the previous
+ * message.
+ */
 function inserted(summary: string, said: readonly Exchange[], shown: ReadonlyMap<Exchange, Shown>): string {
   const sections = readSections(summary)
   const at = sections.findIndex(({ number }) => number === sectionNumber)
@@ -179,7 +188,7 @@ function quoted(text: string): string {
 
 const maxAbout = 800
 
-/** How something was said: without and with what it is about. */
+/** How something was said, without and with its subject: "approved the plan", "approved the plan: Rewrite it". */
 export const leads: Readonly<Record<Exchange['kind'], readonly [alone: string, before: string]>> = {
   message: ['', 'in reply to: '],
   queued: ['while the agent was working', 'while the agent was working, in reply to: '],
@@ -212,7 +221,7 @@ export function isLocator(item: string): boolean {
   return /^(?:On|Then came) (?:"|a |the )/.test(item)
 }
 
-/** The agent said or did something about it; being interrupted is neither. */
+/** True if the agent said or did something about it. An interruption is neither. */
 export function isStarted({ report, steps = [], done }: Exchange): boolean {
   return report !== undefined || done !== undefined || steps.some(({ text }) => text !== interrupted)
 }

@@ -1,5 +1,5 @@
-// The entries of the record: for each exchange the steps and the report of the agent, without what the summary says, what
-// the agent said again later, and what another entry has already.
+// The entries of the record: the steps and the report of the agent for each exchange. A statement is left out if the summary
+// has it, or if the agent repeated it later.
 import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { interrupted, lastAction, shortStatement, withoutClosing } from '../../ledger/steps.ts'
 import { annotateStateClaims } from './claims.ts'
@@ -22,9 +22,9 @@ export type EntryOptions = {
 }
 
 /**
- * Exchanges are read from the newest to the oldest, so that of two equal paragraphs the later one stays. One in which nothing
- * is new is left out, unless the entry before it has something: the user may contradict it here. The latest message is
- * left out too, because the context ends with it.
+ * Reads exchanges from the newest to the oldest, so that the later of two equal paragraphs stays. Leaves out an exchange with
+ * nothing new, for example "Go on." without a report, unless the entry before it has a report, which the user may contradict
+ * here. Leaves out the latest message too, because the context ends with it.
  */
 export function recordEntries(ledger: Ledger, { alreadySaid, isSaid, closes }: EntryOptions): readonly RecordEntry[] {
   const where = alreadySaid === '' ? undefined : searchable(alreadySaid)
@@ -53,15 +53,15 @@ type StepsOptions = Pick<EntryOptions, 'isSaid'> & {
 }
 
 function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, ledger }: StepsOptions) {
-  // Of several edits of a file in one exchange, the last.
+  // Only the last edit of a file in an exchange is shown.
   const edited = new Set<string>()
   const last = lastAction(exchange)
-  // Old code is left out: the files have it as it is now.
+  // Old code is left out, because the files have the current code.
   const unsaid = { isSaid, known, withoutCode: hasSummary && !isCurrent }
   const isStepSaid: IsSaid = (statement) => isSaid(statement, 'step')
   const steps = stepsOf(exchange)
-  // Next to a summary, an older exchange shows only its last action, and the current one what it looked up since it last
-  // changed something.
+  // Beside a summary, an older exchange shows only its last action. The current one shows all its actions, and its searches
+  // since its last change.
   const changed = isCurrent ? steps.findLastIndex(({ text }) => changes.test(text)) : steps.length
   const outdated = new Set(hasSummary ? steps.filter(({ type }, at) => type === 'saw' && at < changed) : [])
   const isWanted = (step: Step): boolean => {
@@ -76,7 +76,7 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
   }
   const newIn = ({ type, text }: Step): string => {
     const isSpoken = type === 'reported' || type === 'said'
-    // Without a summary, the agent's last words are all that says what it was about to do.
+    // Without a summary, only the agent's last words say what it was about to do.
     const isNext = isCurrent && !hasSummary && text === exchange.report
     const stated = isSpoken && !isNext ? withoutClosing(text) : text
     const left = unsaidIn(stated, type === 'said' || type === 'did' ? { ...unsaid, isSaid: isStepSaid } : unsaid)
@@ -91,21 +91,21 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
     .toReversed()
 }
 
-/** "ran `npm test` → failed: 3 failed": the errors at the end of the record have it, with its cause and whether it was fixed. */
+/** "ran `npm test` → failed: 3 failed": the errors at the end of the record list it, with its cause. */
 const isFailure = /^ran `[^`]*` → failed: /
 const changes = /^(?:edited|wrote|committed) /
 /** "ran `npm test`" in "ran `npm test` → ok: 118 passed", and "edited gate.ts" in "edited gate.ts: `open = true`". */
 const commandIn = /^ran `[^`]*`(?= → (?:ok|failed))/
 const fileIn = /^edited [^:\n]*(?=: )/
 
-/** "ran `npm test`" and "plan.md" are known if the same command ran, or the same text was read, again later. */
+/** True if a later step ran the same command ("ran `npm test`") or read the same text ("plan.md"). */
 function isRepeated(what: string | undefined, known: Set<string>): boolean {
   const isKnown = what !== undefined && known.has(what)
   if (what !== undefined) known.add(what)
   return isKnown
 }
 
-/** Of an exchange that was stored, only the last action and the report are known. */
+/** The steps of an exchange. A stored exchange has only its last action and its report. */
 function stepsOf({ steps = [], report, done }: Exchange): readonly Step[] {
   const action = done === undefined ? [] : [{ type: 'did', text: done } as const]
   const isPlaced = report === undefined || steps.some(({ type }) => type === 'reported')

@@ -8,17 +8,17 @@ import type { Work } from '../../text/slices.ts'
 import { locator, wordsText } from './complete-words.ts'
 import type { RecordEntry } from './entries.ts'
 
-/** How much of an entry is shown: characters of the user's words, of the report and of each step, and how many of the last steps. */
+/** Level of detail: characters of the user's words, of the report and of each step, and the number of last steps. */
 type Detail = { readonly words: number; readonly report: number; readonly step: number; readonly steps: number }
 
 /** `- "Fix the gate." → The hinge was too wide.` */
 const oneLiner: Detail = { words: 160, report: 160, step: 0, steps: 0 }
 /** A step on one line. */
 const shortStep = 160
-/** How much more than a step is shown of a text that the user pointed at: about as much as of a report. */
+/** A text that the user pointed at gets this many times the characters of a step, about as many as a report. */
 const sourceFactor = 8
 
-/** Levels of detail, lowest first: conclusions before the steps that led to them. Of the steps, as many as fit. */
+/** Levels of detail, lowest first: conclusions before the steps that led to them. The last levels show as many steps as fit. */
 const levels: readonly Partial<Detail>[] = [
   { words: 600, report: 400 },
   { words: 6_000, report: 1_200 },
@@ -28,18 +28,18 @@ const levels: readonly Partial<Detail>[] = [
   { step: 1_500 },
 ]
 
-/** Roughly; slices count characters. */
+/** Approximate. Slices of work count characters. */
 const charactersPerToken = 4
 
 export type EntriesOptions = TokenLimit & {
-  /** An earlier summary covers what was said before this message: entries from before it stay one line each. */
+  /** An earlier summary covers the messages before this one, so their entries stay one line each. */
   readonly since: number
   readonly recall: boolean
   /** Empty without a model. */
   readonly alreadySaid: string
 }
 
-/** The texts of the entries from before `since` and from then on, oldest first. */
+/** The texts of the entries before `since` and from it on, oldest first. */
 export function* entriesWithin(
   entries: readonly RecordEntry[],
   options: EntriesOptions,
@@ -52,7 +52,7 @@ export function* entriesWithin(
     yield charactersPerToken * shown.cost
   }
   let left = options.tokens - [...all.values()].reduce((sum, { cost }) => sum + cost, 0)
-  // Too many even for a line each: those that say least go.
+  // If one line each is already too much, the least telling entries are dropped.
   for (const exchange of left < 0 ? leastTelling([...all.keys()]) : []) {
     const shown = all.get(exchange)
     if (left >= 0 || !shown) break
@@ -61,7 +61,8 @@ export function* entriesWithin(
   }
   const isSince = ({ entry }: ShownEntry) => entry.exchange.last >= since
   const newestFirst = [...all.values()].filter(isSince).toReversed()
-  // The next agent continues where this one stopped. A summary says where that was.
+  // The next agent continues where this one stopped. Without a summary, only the steps of the current exchange say where that
+  // was.
   const current = newestFirst.find(({ entry }) => entry.steps.length > 0)
   if (alreadySaid === '' && current) left -= current.grow({ step: shortStep }, left / 2)
   for (const more of levels) {
@@ -88,7 +89,10 @@ class ShownEntry {
     this.cost = this.costOf(oneLiner)
   }
 
-  /** Shows more of it if that costs at most `maxCost` more tokens; returns what it costs. As many steps as fit are found by halving. */
+  /**
+   * Shows more of the entry if that costs at most `maxCost` tokens, and returns the cost. A binary search finds the number of
+   * steps that fit.
+   */
   grow(more: Partial<Detail>, maxCost: number): number {
     if (this.isGone || maxCost <= 0) return 0
     const extraFor = (steps: number) => this.costOf({ ...this.detail, ...more, steps }) - this.cost

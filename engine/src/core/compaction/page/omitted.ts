@@ -1,9 +1,9 @@
-// What the agent can search for: terms of exchanges that the page leaves out or shortens, one for each.
+// Search terms for exchanges that the page leaves out or shortens, one for each.
 import type { Exchange, Ledger } from '../../ledger/facts.ts'
 import { isCommonWord } from '../../text/plain-words.ts'
 
 const maxTerms = 8
-/** Fewer exchanges give no measure of what is rare. */
+/** With fewer exchanges, nothing can be called rare. */
 const minExchanges = 4
 /** `parseGate`, `gate_open`, `hinge.css`, `v2`: the last part of a path, without marks around it. */
 const term = /[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/gu
@@ -13,9 +13,9 @@ const minTerm = 4
 const maxTerm = 40
 
 /**
- * Of each exchange the term that it has often and the others rarely, unless the page has it:
- * "Why does parseGate fail?" with a report on `parseGate` → "parseGate". "Berlin" counts if it occurs twice, "tracks" never: it
- * would find anything. The best ones, oldest first.
+ * Finds a term of each exchange that it has often, the others rarely and the page never: "Why does parseGate fail?" with a
+ * report on `parseGate` → "parseGate". A capitalized word ("Berlin") must occur twice. A common one ("tracks") never counts,
+ * because it would find anything. Returns the best terms, oldest first.
  */
 export function omittedTerms({ exchanges }: Ledger, page: string): readonly string[] {
   if (exchanges.length < minExchanges) return []

@@ -33,14 +33,17 @@ export function readPage(text: string): Ledger {
   return book.ledger()
 }
 
-/** Of a context of ours, the summary that its model wrote; any other text as it is. */
+/** Returns the model's summary of a context of ours, and any other text unchanged. */
 export function modelSummaryIn(text: string): string {
   return partsOf(readContinuation(text)?.summary ?? text)[0].lines.join('\n')
 }
 
 const userMessages = 6
 
-/** "## Rules" and the lines below it; what comes before our first heading is the summary, as its model wrote it, completed by code. */
+/**
+ * A heading of ours ("## Rules") and the lines below it. The part before our first heading has no title: it is the model's
+ * summary, completed by code.
+ */
 type Part = { readonly title: string; readonly lines: string[] }
 
 const titles = new Set<string>(Object.values(pageTitles))
@@ -107,7 +110,10 @@ function wordsOf(item: string): Words | undefined {
   return text === '' ? undefined : { kind: 'message', text }
 }
 
-/** `"Fix it" → Done.` and `"Fix it" (in full: …)` → "Fix it". Without marks all of it, since a model lists the messages word for word. */
+/**
+ * `"Fix it" → Done.` and `"Fix it" (in full: …)` → "Fix it". An item without quotation marks is returned whole, because models
+ * list messages word for word.
+ */
 function quotedText(item: string): string {
   const text = item.trim()
   const [, tagged] = /^<user-message>\n([\s\S]*?)\n<\/user-message>/.exec(text) ?? []

@@ -1,5 +1,5 @@
-// The record: what the user and the agent said at the time, in order, as far as nothing else in the context says it.
-// Without a model nothing is said yet, so the record is the whole page. It states nothing that nobody said.
+// The record: words and steps of the user and the agent, in order, unless another part of the context has them. Without a
+// model, the record is the whole page. It repeats, and concludes nothing of its own.
 import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { gap, sentenceEnd, type TokenLimit } from '../../text/cut.ts'
@@ -31,7 +31,9 @@ export type RecordOptions = TokenLimit & {
 
 export type OfflineInput = Conversation & Omit<RecordOptions, 'alreadySaid'> & { readonly instructions: string }
 
-/** The summary without a model: the record of everything after a line on who wrote it. Empty if that does not fit. */
+/**
+ * The summary without a model: a line that says who wrote it, then the record of everything. Empty if that line does not fit.
+ */
 export function offlineSummary(input: OfflineInput): string {
   return doNow(writingOffline(input))
 }
@@ -46,7 +48,7 @@ export function* writingOffline(input: OfflineInput): Work<string> {
   return text === '' ? opening : `${opening}\n\n${text}`
 }
 
-/** Of the record's tokens, at most: errors are short, and an earlier summary must not crowd out what came after it. */
+/** Maximum shares of the record's tokens. Errors are short, and an earlier summary must not crowd out newer exchanges. */
 const errorsShare = 1 / 8
 const earlierShare = 1 / 3
 
@@ -61,7 +63,7 @@ export function* writingRecord(conversation: Conversation, options: RecordOption
   const room = (...parts: readonly string[]) => tokens - countTokens(`${joined(parts)}\n\n`)
   const isSaid = alreadySaid === '' ? () => false : createIsSaid(alreadySaid)
   const errors = errorsWithin(ledger, { isSaid, countTokens, tokens: tokens * errorsShare })
-  // An explanation is shown once, with the error and its end, because it may have been wrong.
+  // An explanation is shown once, beside its error, because it may have been wrong.
   const explained = new Set(errors.flatMap(explanationOf).map(plainWords))
   const isKnown: IsSaid = (statement, as) => explained.has(plainWords(statement)) || isSaid(statement, as)
   const errorLines = errors.map((error) => errorLine(error, ledger))
@@ -93,8 +95,8 @@ export function section(title: string, lines: readonly string[]): string {
 }
 
 /**
- * What comes before the sections; section 6, which is quoted verbatim elsewhere; current work and the next step, since work
- * went on.
+ * Parts of an earlier summary that are not repeated: the text before its sections; section 6, because the messages are quoted
+ * elsewhere; current work and the next step, because work has continued.
  */
 const outdated: readonly (number | undefined)[] = [undefined, 6, 8, 9]
 const pendingTasks = 7
@@ -102,8 +104,9 @@ const pendingTasks = 7
 type Unsaid = TokenLimit & { readonly isSaid: IsSaid }
 
 /**
- * What the earlier summary said that the new one does not, or that nothing since then has dealt with: "- Run the tests (`npm test`)"
- * is left out after "ran `npm test` → ok". A new summary has its own pending tasks.
+ * The statements of the earlier summary that the new summary lacks. Without a new summary, those that no later message, report
+ * or step has: "- Run the tests (`npm test`)" is left out after "ran `npm test` → ok". A new summary has its own pending tasks,
+ * so the old ones are left out.
  */
 function earlierWithin(
   { earlierSummary = '', ledger, since = 0 }: Conversation,
@@ -134,8 +137,8 @@ export function saidIn(exchanges: readonly Exchange[]): string {
 }
 
 /**
- * The newest that fit, in order. An explanation that the summary gives is left out; so is an error of which nothing is left: "`make`
- * failed: no rule for gate." where the summary has "- no rule for gate".
+ * The newest errors that fit, oldest first. An explanation is left out if the summary has it, and so is a whole error: "`make`
+ * failed: no rule for gate." is left out if the summary has "- no rule for gate".
  */
 function errorsWithin(ledger: Ledger, { isSaid, ...limit }: Unsaid): readonly ErrorFact[] {
   const newestFirst = ledger.errors
@@ -151,7 +154,10 @@ function errorsWithin(ledger: Ledger, { isSaid, ...limit }: Unsaid): readonly Er
   return newestFirst.slice(0, linesWithin(lines, limit).length).toReversed()
 }
 
-/** "The rule is missing. I add it." → both; "All is done.\n[…]\nThe end." → none: a text that was too long to be kept whole is a report. */
+/**
+ * "The rule is missing. I add it." → both sentences; "All is done.\n[…]\nThe end." → none, because a text that had to be cut is
+ * a report.
+ */
 function explanationOf({ cause = '' }: ErrorFact): readonly string[] {
   return cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
 }
@@ -165,7 +171,10 @@ function errorLine(error: ErrorFact, ledger: Ledger): string {
   return `- \`${name}\` failed: ${failed}.${said}${endOf(error, ledger.errors)}`
 }
 
-/** " It succeeded later.", or " It failed again after that." where the same command had another error later: then the explanation was wrong or not all. */
+/**
+ * " It succeeded later.", or " It failed again after that." if the same command had another error later: then the explanation
+ * was wrong or incomplete.
+ */
 function endOf({ what, last, isFixed }: ErrorFact, errors: readonly ErrorFact[]): string {
   if (errors.some((other) => other.what === what && other.last > last)) return ' It failed again after that.'
   return isFixed ? ' It succeeded later.' : ''

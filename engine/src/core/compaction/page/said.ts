@@ -1,13 +1,13 @@
-// Which parts of a text say something that another text does not say. Sharing words proves nothing: a statement is said
-// if one bullet or paragraph has all of its names and numbers and half of its other words.
+// Finds the parts of a text that say something new compared with another text. Shared words alone prove nothing: a statement
+// counts as said if one bullet or paragraph has all of its names and numbers and half of its other words.
 import { sentenceEnd } from '../../text/cut.ts'
 import { contentWords, plainWords } from '../../text/plain-words.ts'
 import { isLeadIn, type ProseBlock, proseBlocks } from './sections.ts'
 
 /**
- * A step is something that the agent said or did on the way. If it has long names, a passage with these and a quarter of its
- * other words is about the same thing, and what the summary says about that is later: "ran `gh api pulls/7/comments/2734843645 …`" is
- * said where a bullet reads "replied to 2734843645".
+ * A step is something that the agent said or did on the way. If it has long names, a passage with these names and a quarter of
+ * its other words is enough, because the summary describes a later state of the same thing: "ran `gh api
+ * pulls/7/comments/2734843645 …`" is said if a bullet reads "replied to 2734843645".
  */
 export type IsSaid = (statement: string, as?: 'statement' | 'step') => boolean
 
@@ -33,7 +33,10 @@ export function createIsSaid(text: string): IsSaid {
   }
 }
 
-/** The passages that hold each term: every bullet, row or paragraph with the line that introduces it, and a bullet also with its own bullets. */
+/**
+ * The passages that hold each term. A passage is a bullet, row or paragraph with the line that introduces it. A bullet also
+ * includes its own bullets.
+ */
 function passagesWith(text: string): ReadonlyMap<string, ReadonlySet<number>> {
   const holding = new Map<string, Set<number>>()
   const blocks = proseBlocks(text)
@@ -69,16 +72,16 @@ function termsIn(whole: string) {
 
 export type UnsaidOptions = {
   readonly isSaid: IsSaid
-  /** Collects what was kept, so that a later call does not keep it again. */
+  /** Collects the kept paragraphs, so that a later call does not keep them again. */
   readonly known: Set<string>
   /** Leaves out blocks of code in some language, and lines that only introduce one. Other fenced text may be output. */
   readonly withoutCode?: boolean
 }
 
 /**
- * The paragraphs of a text in which at least one statement is new, whole: a finding is understood only together with the
- * sentences around it. Of a list or table that is mostly old, the new items or rows with the line that introduces them. A
- * heading without content is left out.
+ * Returns the paragraphs of a text that have at least one new statement. They stay whole, because a finding is understood only
+ * with the sentences around it. A list or table that is mostly old is reduced to its new items or rows and the line that
+ * introduces them. A heading without content is left out.
  */
 export function unsaidIn(text: string, { isSaid, known, withoutCode = false }: UnsaidOptions): string {
   const kept = unitsOf(text).flatMap((unit) => {
@@ -97,10 +100,15 @@ export function unsaidIn(text: string, { isSaid, known, withoutCode = false }: U
   return kept.map((block) => block.text).join('\n')
 }
 
-/** Of the items of a list: with two old items of three, only the new one is shown; with one, all three, because the new ones may refer to it. */
+/**
+ * A list with this share of old items is mostly old. If two of three items are old, only the new one is shown. If one is old,
+ * all three are, because the new ones may refer to it.
+ */
 const mostlyOld = 2 / 3
 
-/** New items and rows with what introduces them: the item above, or the head of the table, which is its first two rows. */
+/**
+ * Keeps new items and rows, and the lines that introduce them: the item above, or the head of the table (its first two rows).
+ */
 function newBlocks(unit: readonly ProseBlock[], isOld: (block: ProseBlock) => boolean): readonly ProseBlock[] {
   const kept: ProseBlock[] = []
   for (const [at, block] of [...unit.entries()].toReversed()) {

@@ -1,13 +1,13 @@
-// The nine sections of a summary: their titles, and finding them again in what a model wrote. Joining the sections gives
-// the text back unchanged, so a heading that is not recognized costs nothing: its text stays where it was.
+// Finds the nine sections of a summary in a model's text by their titles. Joining the sections restores the text exactly, so
+// the text below an unrecognized heading stays in its place.
 import { leftOut, shortenedNote } from '../../prompts/page.ts'
 import { type SummaryVariant, sectionTitles } from '../../prompts/summary.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 
 export type Section = {
-  /** Undefined for what comes before the first heading, or when no heading was recognized. */
+  /** Undefined for the text before the first heading, and if no heading was recognized. */
   readonly number: number | undefined
-  /** The line of the heading as written; empty where there is none. */
+  /** The line of the heading as written. Empty if there is none. */
   readonly heading: string
   readonly body: string
   /** No line follows the heading, not even an empty one. */
@@ -60,7 +60,7 @@ export function joinSections(sections: readonly Section[]): string {
     .join('\n')
 }
 
-/** Which of the nine a summary does not have: without "4. Errors and fixes:", that one. */
+/** Titles of the sections that a summary lacks: "Errors and fixes" if it goes from section 3 to 5. */
 export function missingSections(sections: readonly Section[], variant: SummaryVariant): readonly string[] {
   const found = new Set(sections.map(({ number }) => number))
   return sectionTitles(variant).filter((_, index) => !found.has(index + 1))
@@ -83,7 +83,10 @@ function candidatesIn(lines: readonly string[]): readonly Candidate[] {
 
 type Heading = { readonly line: number; readonly number: number }
 
-/** By their titles; in a translated summary, which has other titles, by the numbers 1 to 9: "4. Fehler und Lösungen:" → 4. */
+/**
+ * Finds headings by their titles. In a translated summary, which has other titles, by the numbers 1 to 9: "4. Fehler und
+ * Lösungen:" → 4.
+ */
 function headings(candidates: readonly Candidate[]): readonly Heading[] {
   const titled = rising(
     candidates.flatMap(({ line, number, title }) => {
@@ -108,13 +111,15 @@ function rising(found: readonly Heading[]): readonly Heading[] {
 }
 
 export type ShortenOptions = TokenLimit & {
-  /** Lines that stay: the user's rules. */
+  /** True for the user's rules, which stay. */
   readonly isRule?: (line: string) => boolean
   /** Sections that are shortened last. Default: pending tasks, current work and the next step. */
   readonly lastToGo?: ReadonlySet<number | undefined>
 }
 
-/** The user's messages go first: section 1 says what was asked, and the record has the results. Rules always stay. */
+/**
+ * The user's messages are shortened first: section 1 repeats the requests, and the record has the results. Rules always stay.
+ */
 const messages = 6
 const unfinished: ReadonlySet<number | undefined> = new Set([7, 8, 9])
 
@@ -137,7 +142,7 @@ export function shortenSummary(text: string, options: ShortenOptions): string {
   return `${shortenedNote}\n\n${joinSections(sections.map((section) => section.result()).filter(({ body }) => body.trim() !== ''))}`
 }
 
-/** Each section to the same share of its size: 300 and 100 tokens within 200 → 150 and 50. */
+/** Shrinks each section to the same share of its size: 300 and 100 tokens within 200 → 150 and 50. */
 function shrinkEvenly(sections: readonly Shrinking[], tokens: number): void {
   const size = sections.reduce((sum, section) => sum + section.tokens, 0)
   if (size <= tokens || size === 0) return
@@ -155,7 +160,7 @@ type Unit = ProseBlock & {
 class Shrinking {
   readonly number: Section['number']
   readonly isLate: boolean
-  /** Tokens of what is left of the section. */
+  /** Remaining tokens of the section. */
   tokens = 0
   private readonly section: Section
   private readonly units: Unit[] = []
@@ -179,8 +184,8 @@ class Shrinking {
   }
 
   /**
-   * Code first, since the file can be read again; then the last sentences of long bullets; then whole bullets. The deepest first, then the
-   * oldest. A lead-in goes together with the last item that it introduces.
+   * Drops code first, because the file can be read again. Then it drops the last sentences of long bullets, then whole bullets:
+   * the deepest first, then the oldest. A lead-in is dropped together with the last item that it introduces.
    */
   shrink(tokens: number): void {
     const removable = this.units.filter((unit) => !isLeadIn(unit) && !this.options.isRule?.(unit.text))
@@ -204,7 +209,7 @@ class Shrinking {
     this.tokens -= cost
   }
 
-  /** Together with everything below it, and with its lead-in if it was the last item. */
+  /** Drops a unit with everything below it, and also its lead-in if it was the last item. */
   private drop(unit: Unit): void {
     unit.isGone = true
     this.tokens -= unit.cost

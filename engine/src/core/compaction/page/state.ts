@@ -1,5 +1,5 @@
-// The current state of the work, as far as code can be certain. What may have changed since it was seen is left out or
-// marked as uncertain: a wrong state makes the next agent repeat or undo work.
+// The current state of the work, as far as code can be certain. A fact that may be outdated is left out or marked as uncertain,
+// because a wrong state makes the next agent repeat or undo work.
 import type { CommandFact, Commit, Exchange, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
 import { isTyped, questionIn } from '../../ledger/user-words.ts'
@@ -17,7 +17,7 @@ export type StateInput = {
   readonly ledger: Ledger
   /** The state of the workspace right now. It replaces what outputs showed earlier. */
   readonly workspace?: string | undefined
-  /** What the context already says. */
+  /** Text that the context already has. */
   readonly shown: string
   /** The first message since the last compaction. Requests that were open before it are not listed. */
   readonly since?: number
@@ -25,14 +25,16 @@ export type StateInput = {
 
 const most = { commands: 5, commits: 20, uncommitted: 12, changed: 3, open: 5 } as const
 
-/** Lines for the section, without its heading; none when nothing is known. */
+/** The lines of the section, without its heading. Empty if nothing is known. */
 export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput): readonly string[] {
   const { commands, commits, exchanges, repository, root = '', todos, todosLast = Number.POSITIVE_INFINITY } = ledger
   const runs = latestRuns(commands.filter(({ ended }) => ended !== 'unfinished')).slice(-most.commands)
   const spokenSince = (time: number) => exchanges.filter((exchange) => exchange.last > time && isTyped(exchange)).length
-  // `npm run dev`, started on purpose, may still run; `curl …`, which was meant to end, has ended when the user speaks again.
+  // `npm run dev` was started in the background and may still run. `curl …` exceeded its time limit, and counts as ended once
+  // the user speaks again.
   const running = commands.filter(({ isRunning, isLate, last }) => isRunning && !(isLate && spokenSince(last) > 0))
-  // The marks are the agent's word at that time: "Todo list, last changed before the user’s latest 2 messages:"
+  // The marks may be outdated, so the heading says how old they are: "Todo list, last changed before the user’s latest 2
+  // messages:"
   const newer = spokenSince(todosLast)
   const age =
     newer === 0 ? '' : `, last changed before the user’s latest ${newer === 1 ? 'message' : `${newer} messages`}`
@@ -71,18 +73,21 @@ function line(text: string, longest: number): string {
   return neutralize(oneLine(text, longest))
 }
 
-/** Foreign text in marks that it cannot close. */
+/** Puts foreign text between backticks, and replaces its own backticks so that it cannot close them. */
 function code(text: string): string {
   return `\`${line(text, 600).replaceAll('`', "'")}\``
 }
 
-/** The newest of them, and how many more there are: "b.ts, c.ts, d.ts and 1 more". */
+/** The newest items, and the number of the others: "b.ts, c.ts, d.ts and 1 more". */
 function newest(items: readonly string[], count: number, rest: string): string {
   const more = items.length > count ? ` and ${items.length - count} ${rest}` : ''
   return `${items.slice(-count).join(', ')}${more}`
 }
 
-/** "Branch: main.", "Working tree: staged: b.ts; untracked: c.ts." The latter only if nothing can have changed it since. */
+/**
+ * "Branch: main.", "Working tree: staged: b.ts; untracked: c.ts." The working tree is shown only if nothing can have changed it
+ * since.
+ */
 function repositoryLines({ branch, staged, unstaged, untracked, statusLast, touchedLast }: RepositoryFact) {
   const lines = branch === undefined ? [] : [`Branch: ${line(branch, 100)}.`]
   if (statusLast < 0 || touchedLast >= statusLast) return lines
@@ -93,7 +98,7 @@ function repositoryLines({ branch, staged, unstaged, untracked, statusLast, touc
   return [...lines, `Working tree: ${shown.length === 0 ? 'clean' : shown.join('; ')}.`]
 }
 
-/** What the agent changed since it last committed. Somebody else may have committed it. */
+/** The files that the agent changed since the last commit. Somebody else may have committed them. */
 function uncommittedLines(ledger: Ledger): readonly string[] {
   const { commits, repository } = ledger
   if (commits.length === 0) return []
@@ -102,7 +107,7 @@ function uncommittedLines(ledger: Ledger): readonly string[] {
   return [`Changed since the last commit and not seen to be committed: ${newest(changed, most.uncommitted, 'more')}.`]
 }
 
-/** As somebody in the working folder would name them: "/p/src/a.ts" → "src/a.ts" in /p. */
+/** The files changed after `time`, with paths relative to the session's folder: "/p/src/a.ts" → "src/a.ts" in /p. */
 function changedSince(time: number, { files, root = '' }: Ledger): readonly string[] {
   const inside = (path: string) => (root !== '' && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
   return files.filter(({ last }) => last > time).map(({ path }) => line(inside(path), 120))
@@ -127,7 +132,10 @@ function todoLine({ text, status }: Todo, failedSince: readonly ActionFact[]): s
   return `- [${marks[status]}] ${line(text, 240)}${mark}`
 }
 
-/** Those that verify something, without runs that a later one repeats: of `build && lint` and a later `lint` and `build`, the later ones count. */
+/**
+ * The runs that verify something, without those that later ones repeat: `build && lint` is dropped after a later `lint` and a
+ * later `build`.
+ */
 function latestRuns(runs: readonly CommandFact[]): readonly CommandFact[] {
   const repeated = new Set<string>()
   const kept = runs.toReversed().filter(({ text }) => {
@@ -149,14 +157,14 @@ function commandLine({ text, ended, exit, outcome, time }: CommandFact): string 
   return `- ${code(text)} ${result}${when}${said}`
 }
 
-/** " (not run since these changed: a.ts)" or " (nothing changed since)"; empty where a command may or may not have changed something. */
+/** " (not run since these changed: a.ts)" or " (nothing changed since)"; empty if a command may have changed something. */
 function sinceText({ last }: CommandFact, ledger: Ledger): string {
   const changed = changedSince(last, ledger)
   if (changed.length > 0) return ` (not run since these changed: ${newest(changed, most.changed, 'more')})`
   return ledger.repository.touchedLast <= last ? ' (nothing changed since)' : ''
 }
 
-/** Messages without a reply, interrupted requests, and the agent's question that nobody has answered. */
+/** Messages without a reply, interrupted requests, and the agent's unanswered question. */
 function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly string[] {
   const said = (exchange: Exchange) => `- "${line(exchange.text, 240)}"`
   const current = exchanges.filter(({ last }) => last >= since)
@@ -188,7 +196,10 @@ function isDealtWith({ text }: Exchange, later: readonly Exchange[]): boolean {
 
 export type RulesOptions = TokenLimit & { readonly shown: string; readonly recall: boolean }
 
-/** `- "Never push."`, oldest first, unless the context has it. Where some must go the newest stay, and a line says how many went and how to find them. */
+/**
+ * `- "Never push."`, oldest first, unless the context has it. If not all fit, the newest stay, and a line gives the number of
+ * the others and how to find them.
+ */
 export function ruleLines({ rules, olderRules = 0 }: Ledger, options: RulesOptions): readonly string[] {
   const { shown, recall } = options
   const plain = plainWords(shown)
