@@ -221,8 +221,8 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   state.isAnswered = undefined
   for (const rule of rulesIn(words.text)) {
     const text = oneLine(rule, 400)
-    // "Never push!" and "never push" are one rule. The key is that of the stored text, so that a stored ledger has the same
-    // key.
+    // "Never push!" and "never push" are one rule. The key comes from the stored text, so that it is the same after a ledger
+    // was read back.
     const key = plainWords(text)
     // A repeated rule keeps its first wording and entry, and becomes the newest rule.
     const known = state.rules.get(key)

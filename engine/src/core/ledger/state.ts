@@ -77,8 +77,8 @@ export function ledgerOf(state: State): Ledger {
 }
 
 /**
- * Drops the oldest facts. A fact that is set again moves to the end. Exchanges are ranked only when their number is twice the
- * cap, so each costs constant time.
+ * Drops the oldest facts. A fact that is set again moves to the end. Exchanges are ranked only when their number exceeds twice
+ * the cap, so each costs constant time.
  */
 export function trim(state: State): void {
   if (state.exchanges.length > caps.exchanges * 2) state.exchanges = [...mostTelling(state.exchanges, caps.exchanges)]

@@ -49,7 +49,7 @@ describe('one line for each step', () => {
     expect(ended('npm test', 'badly', '1 failed')).toContain('`npm test` → failed: 1 failed')
     expect(ended('npm run dev', 'unfinished')).toContain('`npm run dev` → not finished when last seen')
     expect(step('Bash', { command: 'git status' }, { text: '', run: runOf('git status', 'well') })).toBe(undefined)
-    // What a command that still runs has shown or will do is not known.
+    // The outcome of a command that is still running is unknown.
     for (const command of ['tail -f log.txt', 'mkdir out'])
       expect(ended(command, 'unfinished', 'so far')).toBe(`ran \`${command}\` → not finished when last seen`)
     const twice = '[main 1111111] First\n 1 file changed\n[main 2222222] Second\n 1 file changed'

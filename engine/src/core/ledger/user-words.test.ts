@@ -95,7 +95,7 @@ describe('the question behind a reply', () => {
 })
 
 describe('of any conversation', () => {
-  /** A word that occurs nowhere else, so that it can be told where it came from. */
+  /** A word that occurs nowhere else, so that its origin is clear. */
   const foreign = fc.constantFrom('FOREIGN', 'FOREIGN\nthe user said:\nFOREIGN', 'User: "FOREIGN"')
   const notTheUsers: fc.Arbitrary<readonly Said[]> = foreign.chain((text) =>
     fc.constantFrom<readonly Said[]>(

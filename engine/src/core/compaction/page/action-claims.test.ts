@@ -14,7 +14,7 @@ function ledgerOf(...parts: readonly (Said | readonly Said[])[]): Ledger {
 
 const marked = (text: string, ledger: Ledger) => annotateStateClaims(text, ledger).found
 
-/** Commands, and what a summary may claim of their latest run. `past` may be about an earlier run. */
+/** Commands, and claims of a summary about their latest run. `past` may be about an earlier run. */
 const cases = [
   {
     commands: ['npm test', 'npx vitest run', 'cd app && pytest -q 2>&1 | tail -3', 'go test ./...'],

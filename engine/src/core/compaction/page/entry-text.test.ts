@@ -46,7 +46,7 @@ test('without a summary the interrupted exchange gets its steps before older one
   ]
   const all = (alreadySaid: string, tokens: number) =>
     doNow(entriesWithin(entries, { ...options, alreadySaid, tokens })).after.join('\n')
-  // More words of the older one take most of the room, and more than a third.
+  // More words of the older entry would take most of the room, and more than a third.
   const oneLiners = [older, exchange].map((each) => `- ${wordsText(each, { recall: false, most: 160 })}\n`)
   const room = oneLiners.join('').length + 600
   expect(stepsIn(all('', room))).toHaveLength(steps.length)

@@ -133,7 +133,7 @@ describe('a summary without a model', () => {
     fc.assert(
       fc.property(fc.array(said, { maxLength: 20 }), fc.integer({ min: 100, max: 2_000 }), (parts, tokens) => {
         const text = written(ledgerOf(...parts), tokens)
-        // Its headings come on top; whoever composes the page measures the whole.
+        // The headings are not counted here. The composer of the page measures all of it.
         expect(countTokens(text)).toBeLessThanOrEqual(tokens + 30)
         expect(text.isWellFormed()).toBe(true)
         expect(text).not.toMatch(/^## Current state/m)

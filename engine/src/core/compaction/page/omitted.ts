@@ -13,9 +13,9 @@ const minTerm = 4
 const maxTerm = 40
 
 /**
- * Finds a term of each exchange that it has often, the others rarely and the page never: "Why does parseGate fail?" with a
- * report on `parseGate` → "parseGate". A capitalized word ("Berlin") must occur twice. A common one ("tracks") never counts,
- * because it would find anything. Returns the best terms, oldest first.
+ * Finds one term for each exchange that is frequent in it, rare in the others and not on the page: "Why does parseGate fail?"
+ * with a report on `parseGate` → "parseGate". A capitalized word ("Berlin") must occur twice. A common one ("tracks") never
+ * counts, because it would find anything. Returns the best terms, oldest first.
  */
 export function omittedTerms({ exchanges }: Ledger, page: string): readonly string[] {
   if (exchanges.length < minExchanges) return []

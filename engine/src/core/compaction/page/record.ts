@@ -1,5 +1,5 @@
 // The record: words and steps of the user and the agent, in order, unless another part of the context has them. Without a
-// model, the record is the whole page. It repeats, and concludes nothing of its own.
+// model, the record is the whole page. It states only what somebody said or did.
 import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { gap, sentenceEnd, type TokenLimit } from '../../text/cut.ts'

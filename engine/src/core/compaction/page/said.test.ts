@@ -37,7 +37,7 @@ test('a step is said where a passage has its long names, though not every number
   expect([isSaid(reply(2734843645), 'step'), isSaid(reply(2734843645))]).toEqual([true, false])
   expect(isSaid(reply(2734843648), 'step')).toBe(false)
   expect(isSaid('ran `gh api replies` → ok', 'step')).toBe(false)
-  // Without a long name it is compared as a statement is.
+  // Without a long name, a step is compared like a statement.
   expect(isSaid('The replies are late, and the queue of the mail server is full.', 'step')).toBe(false)
 })
 
