@@ -1,25 +1,6 @@
-// The agent's thread: starts it with the options of the command line, and serves it to the terminal.
-import { type StartOptions, startAgent } from '@everlong/agent/host'
-import { commandInfos, pastOf, serveInWorker } from '@everlong/agent/terminal/worker'
-import { agentWithoutMarks } from './marks.ts'
-import { startDemoModel } from './options.ts'
+// Starts the agent's thread. A thread does not inherit the compile cache of the process, so it turns on its own before it loads
+// the agent.
+import { enableCompileCache } from 'node:module'
 
-export type AgentWorkerData = Omit<StartOptions, 'env' | 'person' | 'chosen' | 'demo' | 'isHeadless'>
-
-serveInWorker<AgentWorkerData>(async (options, person) => {
-  const started = await startAgent({ ...options, env: process.env, person, demo: startDemoModel })
-  if (started.type === 'no-model') return { type: 'none', why: '', setup: started.setup }
-  if (started.type === 'refused') return { type: 'none', why: started.why.join('\n') }
-  const { notices, settings } = started
-  const agent = started.agent.state().model === 'demo' ? agentWithoutMarks(started.agent) : started.agent
-  return {
-    type: 'agent',
-    agent,
-    notices,
-    statusLine: settings.statusLine?.command,
-    bell: settings.bell,
-    folder: options.folder,
-    commands: commandInfos(agent),
-    past: pastOf(agent, options.folder),
-  }
-})
+enableCompileCache()
+await import('./agent-thread.ts')

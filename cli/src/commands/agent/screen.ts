@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { homeOf, runTerminal, wantsPlain } from '@everlong/agent/terminal'
 import type { Io } from '../../io.ts'
 import { programName, shellWord } from '../../render/shell.ts'
-import type { AgentWorkerData } from './agent-worker.ts'
+import type { AgentWorkerData } from './agent-thread.ts'
 import { type AgentOptions, startOptions } from './options.ts'
 
 export async function agentOnScreen(folder: string, options: AgentOptions, io: Io): Promise<number> {
