@@ -1,7 +1,8 @@
 // Numbers, sizes, times and money as people read them. Always the same, whatever the machine's language.
 
+/** Without `Intl`, which takes 20 ms when it is first used. */
 export function count(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
+  return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 /** `1 turn`, `2 turns`. */

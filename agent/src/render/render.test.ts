@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { gauge } from './gauge.ts'
-import { bytes, clockTime, counted, dateTime, dollars, duration, percent, short } from './numbers.ts'
+import { bytes, clockTime, count, counted, dateTime, dollars, duration, percent, short } from './numbers.ts'
 import { oneLine, safeJson, visible } from './safe.ts'
 import { createSheet } from './sheet.ts'
 import { columnsOf, cut, cutStart, fold, padEnd, wrap } from './width.ts'
@@ -51,6 +51,9 @@ describe('numbers', () => {
       counted(1, 'turn'),
       counted(2, 'entry', 'entries'),
     ]).toEqual(['<1 %', '0 %', '33 %', '1 turn', '2 entries'])
+    expect([0, 999, 1_000, 99_999.5, 1_234_567, -12, -1_234].map(count)).toEqual([
+      ...['0', '999', '1,000', '100,000', '1,234,567', '-12', '-1,234'],
+    ])
   })
 
   test('times are shown in the zone asked for, and unreadable ones as a dash', () => {
